@@ -162,13 +162,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         if not labeled:
             raise DataError("SenseClassifier: no context has a sense. Give the senses of some.")
         labeled = {word: labeled[word] for word in sorted(labeled)}
-        texts = _texts(list(chain.from_iterable(labeled.values())))
-        encoder = self._find_encoder(texts)
-        vectors: dict[str, np.ndarray | None] = dict.fromkeys(labeled)
-        if encoder is not None:
-            report = None if progress is None else lambda n, total: progress(Step("encode", n, total))
-            ends = np.cumsum([len(of_word) for of_word in labeled.values()])[:-1]
-            vectors = dict(zip(labeled, np.split(encoder.encode(texts, report), ends), strict=True))
+        encoder, vectors = self._embed(labeled, progress)
         choices = self._choose(labeled, vectors)
         tasks = Parallel(n_jobs=self.n_jobs or 1, return_as="generator")(
             delayed(Watched(_train))(*choices[word], labeled[word], rest[word], vectors[word]) for word in labeled
@@ -181,6 +175,18 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         used = encoder is not None and any(reads_embeddings(method) for method, _ in choices.values())
         self.encoder_ = encoder.mark if encoder is not None and used else None
         return self
+
+    def _embed(
+        self, labeled: Mapping[str, Sequence[Context]], progress: Progress | None
+    ) -> tuple[Encoder | None, dict[str, np.ndarray | None]]:
+        """Return the encoder, if there is one to use, and the embeddings of the contexts of each word."""
+        texts = _texts(list(chain.from_iterable(labeled.values())))
+        encoder = self._find_encoder(texts)
+        if encoder is None:
+            return None, dict.fromkeys(labeled)
+        report = None if progress is None else lambda n, total: progress(Step("encode", n, total))
+        ends = np.cumsum([len(of_word) for of_word in labeled.values()])[:-1]
+        return encoder, dict(zip(labeled, np.split(encoder.encode(texts, report), ends), strict=True))
 
     def _find_encoder(self, texts: Sequence[str]) -> Encoder | None:
         """Return the encoder, if the method may use embeddings of these texts."""

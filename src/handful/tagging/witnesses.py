@@ -118,27 +118,13 @@ def fit_tagged_witness(
     rng = np.random.default_rng(setup.random_state)
     texts = sorted(tokens for tokens in map(tuple, witness) if tokens not in known)
     others = [Sentence(texts[at]) for at in np.sort(rng.permutation(len(texts))[:_MOST_OTHERS])]
-    crf = setup.tuned_crf(sentences, tags, lookups)
-
-    def fit_some(rows: np.ndarray, use: str) -> Any:
-        """Fit to some reliable sentences, and to those that only the witness has tagged."""
-        more: list[Any] = [list(witness[sentence.tokens]) for sentence in others]
-        if use == "corrected":
-            shown = np.intersect1d(both, rows)
-            corrector = clone(crf).set_params(templates=_TEMPLATES, lookups=None)
-            corrector.fit([_with_tags(sentences[at], witness) for at in shown], [tags[at] for at in shown])
-            more = corrector.predict([_with_tags(sentence, witness) for sentence in others])
-        chosen, known_tags = [sentences[at] for at in rows], [tags[at] for at in rows]
-        if use == "alone":
-            return clone(crf).fit(chosen, known_tags)
-        return clone(crf).fit([*(Sentence(one.tokens) for one in chosen), *others], [*known_tags, *more])
-
+    trainer = _Trainer(setup.tuned_crf(sentences, tags, lookups), sentences, tags, others, witness)
     predicted: dict[str, dict[int, Sequence[str]]] = {"alone": {}, "corrected": {}, "as tagged": {}}
     order = rng.permutation(len(sentences))
     for k in range(_N_FOLDS):
         held = order[k::_N_FOLDS]
         for use, part in predicted.items():
-            tagger = fit_some(np.setdiff1d(order, held), use)
+            tagger = trainer.fit(np.setdiff1d(order, held), use)
             part |= dict(zip(held.tolist(), tagger.predict([sentences[at] for at in held]), strict=True))
         if progress is not None:
             progress(Step("check", k + 1, _N_FOLDS))
@@ -148,7 +134,34 @@ def fit_tagged_witness(
     said = [list(witness[sentences[at].tokens]) for at in both]
     agreement = score_tags([tags[at] for at in both], said, with_spans)[metric]
     learned = TaggedWitness(metric, agreement, scores, len(both), len(others))
-    return fit_some(np.arange(len(sentences)), learned.best), learned
+    return trainer.fit(np.arange(len(sentences)), learned.best), learned
+
+
+@dataclass(frozen=True, eq=False)
+class _Trainer:
+    """Fits taggers to some reliable sentences, and to those that only the witness has tagged."""
+
+    crf: Any
+    sentences: Sentences
+    tags: Tags
+    others: Sentences
+    witness: Mapping[Sequence[str], Sequence[str]]
+
+    def fit(self, rows: np.ndarray, use: str) -> Any:
+        """Fit to reliable sentences, and to the others with corrected tags, with tags as they are, or not at all."""
+        chosen, known = [self.sentences[at] for at in rows], [self.tags[at] for at in rows]
+        if use == "alone":
+            return clone(self.crf).fit(chosen, known)
+        more = self._corrected(rows) if use == "corrected" else [list(self.witness[s.tokens]) for s in self.others]
+        return clone(self.crf).fit([*(Sentence(one.tokens) for one in chosen), *self.others], [*known, *more])
+
+    def _corrected(self, rows: np.ndarray) -> list[list[str]]:
+        """Return the tags of the others by a CRF that has learned from the given rows how the witness errs."""
+        both = [at for at in rows if self.sentences[at].tokens in self.witness]
+        corrector = clone(self.crf).set_params(templates=_TEMPLATES, lookups=None)
+        corrector.fit([_with_tags(self.sentences[at], self.witness) for at in both], [self.tags[at] for at in both])
+        corrected: list[list[str]] = corrector.predict([_with_tags(one, self.witness) for one in self.others])
+        return corrected
 
 
 def _with_tags(sentence: Sentence, witness: Mapping[Sequence[str], Sequence[str]]) -> Sentence:

@@ -226,24 +226,27 @@ class PrototypeEnsemble(ProbabilisticTagger):
         n_tokens = sum(map(len, text))
         kinds = self._kinds(n_tokens)
         similarities = {kind: learn_similarity(kind, text, n_tokens) for kind in kinds}
-        settings = [*product(kinds, stickies)]
+        self.settings_ = [{"similarity": kind, "sticky": sticky} for kind, sticky in product(kinds, stickies)]
         words, tagged = set(chain(*lists.values())), [i for i, row in enumerate(partial) if row is not None]
         self.members_ = []
-        for number, (kind, sticky) in enumerate(settings):
+        for number, (kind, sticky) in enumerate(product(kinds, stickies)):
             member = self._member(lists, labels, kind, similarities[kind], sticky)
             chosen = sample_sentences(sentences, self.max_tokens, words, self.random_state + number, tagged)
             state = None if checkpoint is None else f"{os.fspath(checkpoint)}-{number}"
             inputs, rows = [sentences[i] for i in chosen], [partial[i] for i in chosen]
             self.members_.append(member.fit(inputs, rows, progress=progress, checkpoint=state))
-        self.settings_ = [{"similarity": kind, "sticky": sticky} for kind, sticky in settings]
         self.classes_ = self._predicted(self.members_[0])
-        self.crf_, self.crf_weight_ = None, 0.0
-        if whole:
-            inputs, answers = [sentences[i] for i in whole], [[str(tag) for tag in known[i] or ()] for i in whole]
-            self.crf_, self.crf_weight_ = learn_mixture(
-                inputs, answers, self.predict_proba(inputs), self.classes_, self.random_state, progress
-            )
+        self._fit_crf([sentences[i] for i in whole], [[str(tag) for tag in known[i] or ()] for i in whole], progress)
         return self
+
+    def _fit_crf(self, sentences: list[Tokens], tags: list[list[str]], progress: Progress | None) -> None:
+        """Learn from wholly tagged sentences, if there are enough of them."""
+        self.crf_, self.crf_weight_ = None, 0.0
+        if sentences:
+            guessed = self.predict_proba(sentences)
+            self.crf_, self.crf_weight_ = learn_mixture(
+                sentences, tags, guessed, self.classes_, self.random_state, progress
+            )
 
     def read(self, sentences: Sequence[Tokens]) -> Iterator[_EnsembleReading]:
         """Average the probabilities of all taggers; see `ProbabilisticTagger.read`.
