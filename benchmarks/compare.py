@@ -68,10 +68,10 @@ def write_texts(path: Path, n_texts: int, labels: int) -> None:
 
 
 def first_ranking(data: Path, minutes: float) -> dict[str, float]:
-    """Return the seconds of a dry run, to the first ranking and to the end of a comparison, and the memory of its main process."""
-    words = [sys.executable, "-m", "handful.cli", "compare", str(data), "--target", "label", "--minutes", str(minutes)]
+    """Return the seconds of one fit, to the first ranking and to the end of a comparison, and the memory of its main process."""
+    words = [sys.executable, "-m", "handful", "compare", str(data), "--target", "label", "--minutes", str(minutes)]
     start = time.perf_counter()
-    subprocess.run([*words, "--dry-run"], check=True, capture_output=True)
+    subprocess.run([*words, "--trials", "1"], check=True, capture_output=True)
     dry = time.perf_counter() - start
     start = time.perf_counter()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -113,7 +113,7 @@ def stability(folder: Path, labels: str) -> list[dict[str, object]]:
         started = time.perf_counter()
         for seed in (0, 1):
             target = "label" if name.endswith("(UCI)") else "target"
-            words = [sys.executable, "-m", "handful.cli", "compare", path, "--target", target, "--labels", labels]
+            words = [sys.executable, "-m", "handful", "compare", path, "--target", target, "--labels", labels]
             done = subprocess.run(
                 [*map(str, words), "--seed", str(seed), "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )

@@ -37,8 +37,8 @@ QUICK = {
     r"\S+ fit parser ": "--max-iter 2 --jobs 1",
     r"\S+ fit prototypes ": "--max-iter 5 --n-starts 1 --similarity none --jobs 1",
     r"\S+ fit senses ": "--jobs 1",
-    r"\S+ condense (?!.*--shard)(?!.*--rows)(?!.*--html)": "--max-iter 5",
-    r"\S+ condense (?!.*--shard).*(--rows|--html)": "--yes",
+    r"\S+ condense (?!.*--rows)(?!.*--html)": "--max-iter 5",
+    r"\S+ condense .*(--rows|--html)": "--yes",
     r"\S+ export ": "--yes",
 }
 

@@ -200,10 +200,6 @@ def _builder(cls: type) -> Callable[[int, int, Mapping[str, Any]], Any]:
     return build
 
 
-# difflib similarity from which a name is suggested: to a whole name, and to the first word of one.
-_NEAR = 0.7
-_FIRST_WORD_NEAR = 0.8
-
 METHODS: dict[TaskName, dict[str, str]] = {
     "table": {
         "k-nn": "handful.models.adapters",
@@ -353,13 +349,8 @@ def _tasks(task: TaskName | None) -> list[TaskName]:
 
 def _unknown(name: str, task: TaskName | None) -> ParameterError:
     known = list(dict.fromkeys(method_names(task)))
-    near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
     alike = [other for other in known if name and other.startswith(name.lower())]
-    if not near and not alike:
-        first_words = {other.partition("-")[0] for other in known}
-        words = difflib.get_close_matches(name.lower(), first_words, 1, _FIRST_WORD_NEAR)
-        alike = [other for other in known if other.partition("-")[0] in words]
-    suggestions = " or ".join(map(repr, alike[:3] or near))
+    suggestions = " or ".join(map(repr, alike[:3] or difflib.get_close_matches(name.lower(), known, n=1)))
     hint = f" Did you mean {suggestions}?" if suggestions else " Run 'handful methods' to see all."
     kinds = {"table": " for tables", "sentences": " for sentences", "occurrences": " for word senses"}
     return ParameterError(f"methods: there is no method{kinds.get(task or '', '')} named {name!r}.{hint}")

@@ -37,10 +37,10 @@ def test_a_column_that_the_user_keeps_is_used(capsys, table, command):
 
 def test_the_studio_uses_the_column_too(table):
     from handful.active.query import ActiveLearner
-    from handful.cli.inputs import read_whole_table
+    from handful.cli.files import read_data
     from handful.cli.options import Reading
 
-    learner = ActiveLearner(read_whole_table(table, "label", Reading({"id": "numeric"})))
+    learner = ActiveLearner(read_data(table, "label", Reading({"id": "numeric"})))
     assert learner.points.shape == (60, 1)
     assert learner.points.std() > 0
 

@@ -134,7 +134,7 @@ def test_counts_of_yesterday_and_today_are_those_of_one_run(capsys, model, tmp_p
     assert (code, json.loads(out)["tokens"]) == (0, 600)
 
 
-def test_text_that_was_counted_is_not_counted_again_unless_asked(capsys, model, tmp_path):
+def test_text_that_was_counted_is_not_counted_again(capsys, model, tmp_path):
     train, text, counts = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "counts"
     small = tmp_path / "small.handful"
 
@@ -150,13 +150,12 @@ def test_text_that_was_counted_is_not_counted_again_unless_asked(capsys, model, 
     first = counts.read_bytes(), small.read_bytes()
     assert condense(text) == (
         n_tokens,
-        "1 piece of TEXT counted before; --again counts them again.\n",
+        "1 piece of TEXT counted before.\n",
     )
     assert (counts.read_bytes(), small.read_bytes()) == first
     packed = tmp_path / "copy.txt.gz"  # the same text, whatever its name and however it is packed
     packed.write_bytes(gzip.compress(text.read_bytes()))
     assert condense(packed)[0] == n_tokens
-    assert condense(text, "--again")[0] == 2 * n_tokens
 
 
 def test_options_that_do_not_go_together(capsys, model, tmp_path):
@@ -259,12 +258,11 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("share", [(), ("--shard", "1/1")])
-def test_a_run_that_was_stopped_between_two_files_of_counts_goes_on(capsys, parser, tmp_path, monkeypatch, share):
+def test_a_run_that_was_stopped_between_two_files_of_counts_goes_on(capsys, parser, tmp_path, monkeypatch):
     counts, small = tmp_path / "counts", tmp_path / "small.handful"
-    files = counts, tmp_path / "counts-held-out", *(() if share else (small,))
+    files = counts, tmp_path / "counts-held-out", small
     words = "condense", *parser[:2], tmp_path / "raw.txt", *parser[2:], "--held-out", 3, "-o", small, "--counts", counts
-    assert run(capsys, *words, *share)[0] == 0
+    assert run(capsys, *words)[0] == 0
     expected = [path.read_bytes() for path in files]
     for path in files:
         path.unlink()
@@ -276,10 +274,10 @@ def test_a_run_that_was_stopped_between_two_files_of_counts_goes_on(capsys, pars
         save_counts(features, path)
 
     monkeypatch.setattr(CondensedFeatures, "save_counts", save_the_first)
-    assert run(capsys, *words, *share)[0] == 130
+    assert run(capsys, *words)[0] == 130
     monkeypatch.undo()
     assert [path.exists() for path in files[:2]] == [True, False]
-    code, _, err = run(capsys, *words, *share)
+    code, _, err = run(capsys, *words)
     assert code == 0, err
     assert [path.read_bytes() for path in files] == expected
 
@@ -351,3 +349,16 @@ def test_raw_text_is_named_where_weights_are_learned_from_it(capsys, model, tmp_
     code, out, err = run(capsys, "condense", *given)
     assert code == 0, err
     assert "Mode       bins, 360 tokens of raw text" in out
+
+
+def test_progress_has_tokens_a_second_and_the_number_of_pieces(model, tmp_path, monkeypatch):
+    monkeypatch.setattr("handful.representations.counts._PART_BYTES", 300)
+    steps = []
+    features = CondensedFeatures(load(model)).fit([tmp_path / "first.txt"], progress=steps.append)
+    counted = [step for step in steps if step.stage == "count"]
+    n = features.counts_.n_shards_
+    assert n > 1
+    assert [step.done for step in counted] == list(range(1, n + 1))
+    assert counted[-1].figures["tokens"] == features.counts_.size
+    assert counted[0].figures["tokens/s"] > 0
+    assert n <= counted[-1].total <= 2 * n

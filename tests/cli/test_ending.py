@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import ctypes
 import json
 import os
 import pty
@@ -14,8 +12,6 @@ import time
 
 import psutil
 import pytest
-
-from handful.cli.ending import exit_code
 
 HANDFUL = [sys.executable, "-m", "handful"]
 
@@ -67,32 +63,6 @@ def test_workers_end_soon_after_their_parent_was_killed(clusters):
     assert psutil.wait_procs(children, timeout=10)[1] == []
     # nobody holds the other end of its pipes open any more
     assert parent.communicate(timeout=10)[0] == ""
-
-
-@pytest.mark.parametrize("way", ["callback of C", "end of an object", "event loop"])
-def test_a_signal_is_not_lost_where_exceptions_are_dropped(way, capsys):
-    def signalled(*_):
-        os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(0.01)
-
-    class Ending:
-        __del__ = signalled
-
-    async def turn():
-        asyncio.get_running_loop().call_soon(signalled)
-        await asyncio.sleep(10)
-
-    def command():
-        if way == "callback of C":
-            ctypes.CFUNCTYPE(None)(signalled)()
-        elif way == "end of an object":
-            Ending()
-        else:
-            asyncio.run(turn())
-        time.sleep(10)
-
-    assert exit_code(command, []) == 143
-    assert capsys.readouterr().err == "handful: ended by SIGTERM.\n"
 
 
 def run_shell(line: str, folder) -> subprocess.CompletedProcess[str]:
@@ -157,7 +127,7 @@ def test_names_of_columns_and_labels_do_not_steer_a_terminal(tmp_path):
     rows = "".join(f"{i % 7},{i % 3},{f'a{STEER}' if i % 2 else 'b'}\n" for i in range(20))
     (tmp_path / f"t{STEER}.csv").write_text(f"x{STEER},y,label\n{rows}")
     table, end = f"t{STEER}.csv", ("--target", "label")
-    race = ("--methods", "k-nn", "--labels", "8", "--trials", "3", "--jobs", "1", "--journal", "kept")
+    race = ("--methods", "k-nn", "--labels", "8", "--trials", "3", "--jobs", "1", "--resume", "kept")
     fit = ("fit", table, *end, "--method", "k-nn", "-o", f"m{STEER}")
     for command in (("compare", table, *end, *race), fit, ("inspect", f"m{STEER}"), ("predict", f"m{STEER}", table)):
         arrived = on_terminal(*command, cwd=tmp_path)

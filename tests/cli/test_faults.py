@@ -10,9 +10,6 @@ from functools import partial
 
 import pytest
 
-from handful.cli.ending import exit_code
-from handful.errors import FileError, PartError
-
 HANDFUL = [sys.executable, "-m", "handful"]
 
 
@@ -67,7 +64,7 @@ def test_nothing_is_written_but_what_was_named(name, data, tmp_path):
 
 
 def test_a_comparison_goes_on_without_its_journal_when_the_disk_is_full(data, tmp_path):
-    done = run(("compare", data / "table.csv", *COMPARE, "--journal", tmp_path / "kept"), room=300)
+    done = run(("compare", data / "table.csv", *COMPARE, "--resume", tmp_path / "kept"), room=300)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("cannot be written (File too large), so this run cannot be resumed") == 1
     assert "→ " in done.stdout  # the selected model
@@ -100,23 +97,9 @@ def test_a_clock_that_goes_back_ends_no_race_early_and_lets_none_run_on(data, tm
         "import itertools, time\nback = itertools.count()\ntime.time = lambda: 1e9 - 3600.0 * next(back)\n"
     )
     search = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    fair = run(("compare", data / "table.csv", *COMPARE, "--json", "--journal", tmp_path / "a"))
-    odd = run(("compare", data / "table.csv", *COMPARE, "--json", "--journal", tmp_path / "b"), PYTHONPATH=search)
+    fair = run(("compare", data / "table.csv", *COMPARE, "--json", "--resume", tmp_path / "a"))
+    odd = run(("compare", data / "table.csv", *COMPARE, "--json", "--resume", tmp_path / "b"), PYTHONPATH=search)
     assert (fair.returncode, odd.returncode) == (0, 0), odd.stderr
     assert odd.stdout.count('"n_draws"') == fair.stdout.count('"n_draws"')
     timed = run(("compare", data / "table.csv", *COMPARE[:4], "--minutes", 0.05, "--jobs", 1), PYTHONPATH=search)
     assert timed.returncode == 0, timed.stderr
-
-
-def test_the_error_of_a_part_that_is_raised_again_ends_the_command(capsys):
-    """Such an error is the cause of its own context; looking for an interrupt behind it went around in circles."""
-
-    def command():
-        error = FileError("a.txt: damaged.")
-        try:
-            raise PartError("part 1") from error
-        except PartError as part:
-            raise part.__cause__ from None
-
-    assert exit_code(command, []) == 1
-    assert capsys.readouterr().err == "handful: a.txt: damaged.\n"

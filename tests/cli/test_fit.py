@@ -64,11 +64,18 @@ def test_an_early_end_and_what_abstention_keeps_are_told(capsys, data):
     assert told["correct"] == told["n_correct"] / told["n_kept"]
 
 
-def test_suggested_priors_add_up_to_one(capsys, data):
+@pytest.mark.parametrize(("n_high", "asked"), [(15, True), (60, False)])
+def test_priors_are_asked_for_where_predictions_contradict_equal_numbers_of_labels(capsys, tmp_path, n_high, asked):
+    sizes = np.random.default_rng(0).normal(size=120) + 5 * (np.arange(120) < n_high)
+    labels = ["high"] * 12 + [""] * (n_high - 12) + ["low"] * 12 + [""] * (108 - n_high)
+    data = tmp_path / "rows.csv"
+    data.write_text(
+        "size,label\n" + "\n".join(f"{size:.3f},{label}" for size, label in zip(sizes, labels, strict=True))
+    )
     _, _, err = run(capsys, "fit", data, "--target", "label", "--method", "k-nn")
     shares = [float(share) for share in re.findall(r"=([0-9.]+)", err.partition("--class-priors")[2])]
-    assert len(shares) == 2
-    assert sum(shares) == pytest.approx(1, abs=1e-9)
+    assert len(shares) == 2 * asked
+    assert sum(shares) == pytest.approx(float(asked), abs=1e-9)
 
 
 def test_cells_that_are_no_numbers_are_told(capsys, data, tmp_path):
@@ -107,14 +114,9 @@ def test_without_a_kind_a_table_is_meant(capsys, data, tmp_path):
     assert (code, json.loads(out)["method"]) == (0, "k-nn")
 
 
-def test_shares_of_the_classes_are_asked_for_and_taken(capsys, data, tmp_path):
+def test_class_priors_are_taken(capsys, data, tmp_path):
     options = ("--target", "label", "--method", "logistic-regression", "-o", tmp_path / "m.handful")
-    _, _, err = run(capsys, "fit", data, *options)
-    suggested = err.split("--class-priors ")[1].split()[0]
-    assert suggested.startswith("high=0.")
-    assert sum(float(part.split("=")[1]) for part in suggested.split(",")) == pytest.approx(1)
-    assert run(capsys, "fit", data, *options, "--class-priors", suggested)[0] == 0
-    code, _, err = run(capsys, "fit", data, *options, "--class-priors", "high=0.001,low=0.999")
+    code, _, _ = run(capsys, "fit", data, *options, "--class-priors", "high=0.001,low=0.999")
     assert code == 0
     _, out, _ = run(capsys, "predict", tmp_path / "m.handful", data)
     assert sum(row["predicted"] == "high" for row in csv.DictReader(out.splitlines())) < 60

@@ -87,13 +87,6 @@ def test_quiet_and_verbose(capsys, tmp_path):
     assert usual[1].rstrip().splitlines()[-2].startswith("Next:  handful predict ")
 
 
-def test_closed_streams_end_without_a_traceback():
-    command = f"{sys.executable} -m handful methods"
-    for closed in (">&-", "2>&-", ">&- 2>&-", "<&-"):
-        done = subprocess.run(f"{command} {closed}", shell=True, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (0, "")
-
-
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [
@@ -137,7 +130,7 @@ def test_methods_as_json(capsys):
 
 def test_a_pipe_gets_whole_names_in_any_encoding():
     environment = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "COLUMNS": "40"}
-    command = [sys.executable, "-m", "handful.cli", "methods"]
+    command = [sys.executable, "-m", "handful", "methods"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "semi-supervised-condensed-nn" in done.stdout

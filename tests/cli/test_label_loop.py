@@ -335,39 +335,16 @@ def test_wrong_tags_are_doubted(capsys, corpus):
     assert corpus.read_text().strip() == text.strip()
 
 
-def test_wrong_tags_of_a_treebank_are_doubted_and_corrected_in_it(capsys, tmp_path):
-    def word(number, form, upos):
-        return f"{number}\t{form}\t{form}\t{upos}\tX{number}\t_\t{number - 1}\tdep\t_\tId={form}\n"
-
-    def tree(number, verb):
-        words = word(1, "the", "DET") + word(2, "dog", "NOUN") + word(3, verb, "VERB")
-        return f"# sent_id = {number}\n# text = the dog {verb}\n{words}\n"
-
-    verbs = ["barks", "runs", "sleeps", "eats"] * 6
-    right = "".join(tree(number, verb + "s" * (number // 4)) for number, verb in enumerate(verbs))
-    data, fix = tmp_path / "data.conllu", tmp_path / "fix.conllu"
-    wrong = right.replace(word(2, "dog", "NOUN"), word(2, "dog", "VERB"), 1)
-    data.write_text(wrong)
-    code, _, err = run(capsys, "check", data, "-n", 1, "-o", tmp_path / "fix.tsv")
-    assert code == 2
-    code, out, _ = run(capsys, "check", data, "-n", 1, "-o", fix)
-    assert code == 0
-    assert f"handful merge {data} {fix} --prefer-new" in " ".join(out.split())
-    first, rest = fix.read_text().split("\n", 1)
-    assert re.fullmatch(r'# in doubt: token 2 "dog": VERB, model says NOUN \(\d+%\)', first)
-    assert rest == wrong[: len(rest)]
-    fix.write_text(fix.read_text().replace(word(2, "dog", "VERB"), word(2, "dog", "NOUN")) + tree(99, "digs"))
-    code, out, err = run(capsys, "merge", data, fix, "-o", tmp_path / "kept.conllu")
-    assert code == 0
-    assert f"{fix}: sentence 1 is tagged differently elsewhere, not merged: the dog barks" in err
-    assert (tmp_path / "kept.conllu").read_text() == wrong + tree(99, "digs")
-    code, out, _ = run(capsys, "merge", data, fix, "--prefer-new", "--in-place")
-    assert code == 0
-    assert data.read_text() == right + tree(99, "digs")
-    other = tmp_path / "other.tsv"
-    other.write_text("the\tDET\n\n")
-    code, _, err = run(capsys, "merge", data, other)
-    assert code == 2
+def test_treebanks_are_checked_and_corrected_by_hand(capsys, tmp_path):
+    data = tmp_path / "data.conllu"
+    words = [("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")]
+    right = "".join(f"{n}\t{w}\t_\t{t}\t_\t_\t{n - 1}\tdep\t_\t_\n" for n, (w, t) in enumerate(words, 1)) + "\n"
+    data.write_text(right.replace("NOUN", "VERB") + right * 23)
+    code, out, _ = run(capsys, "check", data, "-n", 1)
+    assert (code, "dog" in out) == (0, True)
+    for words in (("check", data, "-o", tmp_path / "fix.tsv"), ("merge", data, data.with_suffix(".x"))):
+        data.with_suffix(".x").write_text(right)
+        assert run(capsys, *words)[0] == 2
 
 
 def test_nothing_in_doubt_is_no_error(capsys, tmp_path):
@@ -428,7 +405,6 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     lines = table.read_text().splitlines()
     full = [lines[0]] + [f"{line.rsplit(';', 1)[0]};{'pqr'[i // 40]}" for i, line in enumerate(lines[1:])]
     table.write_text("\n".join(full) + "\n")
-    figure = table.parent / "curves.svg"
     code, out, _ = run(
         capsys,
         "curve",
@@ -439,8 +415,6 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
         0.5,
         "--n-splits",
         3,
-        "--figure",
-        figure,
         "--json",
     )
     assert code == 0
@@ -449,10 +423,6 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     assert facts["has_forecast"] == (facts["forecast"] is not None)
     assert len(facts["sizes"]) == len(facts["mean"]) == len(facts["low"]) == len(facts["high"])
     assert facts["mean"][-1] > 0.9
-    assert figure.read_text().startswith("<svg")
-    assert ">ensemble</text>" in figure.read_text()
-    assert ">accuracy in %</text>" in figure.read_text()
-    assert ">goal 50.0</text>" in figure.read_text()
     code, out, _ = run(capsys, "curve", table, "--target", "kind", "--n-splits", 3)
     assert code == 0
     assert out.splitlines()[0].split()[1:] == [str(size) for size in facts["sizes"]]

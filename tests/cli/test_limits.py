@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import subprocess
-import sys
 
 import numpy as np
 import polars as pl
@@ -19,7 +17,6 @@ from handful.data.files import read_lines
 from handful.data.tabular import without_formulas
 from handful.errors import DataError, FileError, FormatError
 from handful.parsing.inputs import check_lengths
-from handful.report.markdown import escaped, visible_line
 from handful.studio.annotations import AnnotationLog
 from handful.tagging.crf import CRF
 
@@ -54,13 +51,6 @@ def test_a_sentence_too_long_to_be_explained_is_refused(tmp_path, capsys):
     (tmp_path / "a.txt").write_text(" ".join(words * 4_000) + "\n")
     assert run(["explain", str(tmp_path / "m.handful"), str(tmp_path / "a.txt")]) == 1
     assert "12,000 tokens, at most 10,000" in capsys.readouterr().err
-
-
-def test_too_little_address_space_is_refused_before_any_work():
-    command = f"ulimit -v 1900000; {sys.executable} -m handful methods"
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("handful: ulimit -v: 1,900,000 kB")
 
 
 def test_a_small_packed_file_of_empty_lines_is_refused_soon(tmp_path):
@@ -135,22 +125,6 @@ def test_a_journal_on_a_device_that_never_ends_is_not_read():
         assert TrialLog("/dev/full", "key").results == {}
     with pytest.raises(FileError, match="/dev/full: is no ordinary file"):
         AnnotationLog("/dev/full", fixed("key"))
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("<script>alert(1)</script>", r"\<script\>alert(1)\</script\>"),
-        ("[a](javascript:b)", r"\[a\](javascript:b)"),
-        ("![x](y) `z` *w*", r"!\[x\](y) \`z\` \*w\*"),
-        ("my_column_1", "my_column_1"),
-        ("_it_", r"\_it\_"),
-        ("a\n# b\x1b[2J", r"a # b\\x1b\[2J"),
-    ],
-)
-def test_markup_in_data_is_shown_in_markdown(text, shown):
-    assert escaped(text) == shown
-    assert "\n" not in visible_line(text)
 
 
 def test_formulas_are_texts_with_safe_csv(tmp_path, capsys):

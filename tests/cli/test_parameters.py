@@ -104,7 +104,7 @@ def test_words_become_values_of_the_declared_type():
         (("--strength", "nan"), "must be a number above 0, got 'nan'"),
         (("--kind", "None"), "must be 'round' or 'flat', got 'None'"),
         (("--order", "3"), "must be 1 or 2, got '3'"),
-        (("--jobs", "0"), "must be an integer of at least 1 or -1, got '0'"),
+        (("--jobs", "0"), "must be an integer of at least 1 or -1, got 0"),
         (("--right", "1"), "No such option"),
         (("--table", "1"), "No such option"),
         (("--n-jobs", "1"), "No such option"),

@@ -101,7 +101,8 @@ def test_details_of_long_output_need_v(capsys, rows, model, tmp_path):
     small = tmp_path / "small.handful"
     assert run(capsys, "condense", model, rows, "--rows", 12, "--yes", "-o", small)[0] == 0
     short, long = (len(run(capsys, "inspect", small, *more)[1].splitlines()) for more in ((), ("-v",)))
-    assert long - short == 10  # a line for each size from 2 to 12, and one instead
+    assert short <= 12 < long
+    assert len(run(capsys, "methods")[1].splitlines()) <= 12 < len(run(capsys, "methods", "-v")[1].splitlines())
     tagged, tagger = tmp_path / "t.tsv", tmp_path / "t.handful"
     tagged.write_text("in\tO\nRome\tLOC\n" * 10 + "\n")
     save(FrequentTag().fit([["in", "Rome"]], [["O", "LOC"]]), tagger)
@@ -114,13 +115,6 @@ def test_a_file_of_empty_lines_is_empty(capsys, tmp_path, text):
     (tmp_path / "e.csv").write_text(text)
     code, _, err = run(capsys, "fit", tmp_path / "e.csv", "--target", "y")
     assert (code, "the file is empty" in err) == (1, True)
-
-
-def test_labels_that_share_no_name_with_the_list_are_refused(capsys, tmp_path):
-    (tmp_path / "list.tsv").write_text("DET\tthe\nNOUN\tdog\n")
-    (tmp_path / "t.tsv").write_text("the\tD\ndog\tN\n\n" * 5)
-    code, out, _ = run(capsys, "prototypes", "check", tmp_path / "list.tsv", tmp_path / "t.tsv", "--gold", 1)
-    assert (code, out) == (1, "")
 
 
 def test_a_list_that_nobody_filled_in_is_not_merged(capsys, rows):

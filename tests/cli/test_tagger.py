@@ -56,10 +56,7 @@ def test_fit_predict_inspect(capsys, corpus, tmp_path):
 
 def test_a_tagger_that_was_not_measured_says_how_to(capsys, corpus):
     fit = ("fit", "tagger", corpus, "--no-check", "--max-iter", "3")
-    command = f"handful compare {corpus} --methods crf"
-    assert command in run(capsys, *fit)[1]
-    assert run(capsys, *command.split()[1:], "--dry-run")[0] == 0
-    assert "--dev FILE" in run(capsys, *fit, "--tag", "tag")[1]
+    assert "--dev FILE" in run(capsys, *fit)[1]
     assert "not measured" not in run(capsys, *fit, "--dev", corpus)[1]
 
 

@@ -72,44 +72,18 @@ def test_prototypes_from_tags_are_suggested_and_checked(capsys, folder, tmp_path
     assert "mistakes" not in out
 
 
-def test_a_list_is_checked_against_a_model_and_correct_labels(capsys, folder, tmp_path):
+def test_a_list_is_checked_against_a_model(capsys, folder, tmp_path):
     model = tmp_path / "tagger.handful"
     assert run(capsys, "prototypes", "extract", folder / "tagged.tsv", "-o", tmp_path / "list.tsv")[0] == 0
     fixed = ("--similarity", "none", "--spelling", "--max-iter", 5)
     fitting = ("-o", model, *fixed, "--jobs", 1)
     assert run(capsys, "fit", "prototypes", tmp_path / "list.tsv", folder / "text.txt", *fitting)[0] == 0
     check = ("prototypes", "check", tmp_path / "list.tsv", folder / "tagged.tsv", "--tagger", model)
-    code, out, _ = run(capsys, *check, "--gold", 1, "--json")
+    code, out, _ = run(capsys, *check, "--json")
     assert code == 0
-    report = json.loads(out)
-    n_wrong = round((1 - report["accuracy"]) * report["n_tokens"])
-    true, mine, count, share = report["confusions"][0]
-    assert true != mine
-    assert share == pytest.approx(count / n_wrong)
-    assert {"word", "count", "bits", "labels"} == set(report["unsure"][0])
-    code, out, _ = run(capsys, *check, "--gold", 1)
-    assert code == 0
-    code, _, _err = run(capsys, *check, "--gold", 7)
-    assert code == 2
-
-
-def test_marks_between_fields_are_left_out_of_the_accuracy_and_not_disputed(capsys, tmp_path):
-    fields = {"SIZE": ["large", "bedroom", "bath"], "RENT": ["rent", "$", "month"]}
-    write_prototypes(tmp_path / "list.tsv", {**fields, "MARK": [","]})
-    ads = [[*fields[a], ",", *fields[b], ","] for a, b in (("SIZE", "RENT"), ("RENT", "SIZE")) for _ in range(10)]
-    of_word = {word: label for label, words in fields.items() for word in words}
-    marked = [[of_word.get(word, "MARK") for word in ad] for ad in ads]
-    filled = [[*[labels[0]] * 4, *[labels[4]] * 4] for labels in marked]
-    write_text(tmp_path / "ads.txt", ads)
-    model = tmp_path / "m.handful"
-    fitting = ("--fields", "--boundary", "MARK", "--similarity", "none", "-o", model, "--jobs", 1)
-    assert run(capsys, "fit", "prototypes", tmp_path / "list.tsv", tmp_path / "ads.txt", *fitting)[0] == 0
-    for name, tags, n_marks in (("marked", marked, 40), ("filled", filled, 0)):
-        pairs = ["\n".join(map("\t".join, zip(ad, row, strict=True))) for ad, row in zip(ads, tags, strict=True)]
-        (tmp_path / f"{name}.tsv").write_text("\n\n".join(pairs) + "\n")
-        check = ("prototypes", "check", tmp_path / "list.tsv", tmp_path / f"{name}.tsv", "--tagger", model, "--gold", 1)
-        report = json.loads(run(capsys, *check, "--json")[1])
-        assert [report[key] for key in ("accuracy", "boundaries", "confusions", "disputed")] == [1.0, n_marks, [], []]
+    assert {"word", "count", "bits", "labels"} == set(json.loads(out)["unsure"][0])
+    code, out, _ = run(capsys, *check)
+    assert (code, "uncertain word" in out) == (0, True)
 
 
 def test_another_model_cannot_check_a_list(capsys, folder, tmp_path):

@@ -89,7 +89,6 @@ def test_the_result_has_a_frame_a_model_and_reports(iris, tmp_path):
     assert np.mean(iris.best_estimator_.predict(X) == y) > 0.9
     page = iris.to_html(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
-    assert "## Learning curve" in iris.to_markdown()
     told = json.loads(iris.to_json())
     assert told["selected"] == iris.best
     assert [row["method"] for row in told["methods"]] == [score.method for score in iris.scores]
@@ -185,14 +184,6 @@ def test_where_labels_are_missing_all_of_them_are_used(toy):
     assert result.experiment.design.n_labels == 38
     assert max((codes >= 0).sum() for codes in seen) == 38
     assert max((codes < 0).sum() for codes in seen) >= 100
-
-
-def test_a_dry_run_runs_nothing():
-    X, y = load_iris(return_X_y=True)
-    result = compare(X, y, labels=15, methods=["self-training"], limits=Limits(dry_run=True))
-    assert (result.state, result.search.results) == ("planned", [])
-    assert "self-training" in [line.method for line in result.search.lines]
-    assert "planned" in repr(result)
 
 
 def test_classes_count_alike_where_one_is_rare():

@@ -9,7 +9,6 @@ from cli_run import run
 from sklearn.datasets import load_iris, load_wine
 
 import handful
-from handful.cli.condense_table import RowCount
 from handful.comparison.condense import condense_model
 from handful.errors import ParameterError
 from handful.models.condensed_rows import CondensedModel, NearestRows, _choose
@@ -176,10 +175,6 @@ def test_data_without_the_columns_or_rows_of_the_model_are_one_sentence(files, c
     assert code == 1
     assert "other.csv: no " in err
     assert len(err.splitlines()) == 1
-
-
-def test_the_number_of_rows_is_read():
-    assert (RowCount().convert("auto", None, None), RowCount().convert("40", None, None)) == ("auto", 40)
 
 
 @pytest.mark.parametrize("labels_given", [True, False])

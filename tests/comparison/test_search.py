@@ -159,6 +159,22 @@ def test_a_trial_that_runs_at_the_deadline_is_killed_in_a_worker():
     assert time.monotonic() - start < 15
 
 
+class HungryExperiment(FakeExperiment):
+    """One method takes a gigabyte."""
+
+    def _run(self, trial):
+        if trial.method == "bad":
+            bytearray(2**30)
+        return super()._run(trial)
+
+
+def test_one_process_keeps_to_the_memory_too():
+    trials = [Trial.of(name, 0, 20) for name in MEANS]
+    with open_runner(HungryExperiment(MEANS), 1, WORKER_BYTES + 2**28) as runner:
+        failed = {result.trial.method for result in runner.run(trials) if result.error}
+    assert failed == {"bad"}
+
+
 class DyingExperiment(FakeExperiment):
     """One method ends its process."""
 

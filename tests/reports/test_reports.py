@@ -11,7 +11,6 @@ from rich.console import Console
 
 from handful.report.content import Confusion, Curve, Difference, MethodScore, Report
 from handful.report.html import render_fragment, render_html
-from handful.report.markdown import render_markdown
 from handful.report.terminal import render_terminal
 
 VOID = {"meta", "link", "br", "line", "circle", "rect", "polyline"}
@@ -131,8 +130,7 @@ def test_curves_count_what_was_learned_from_and_tell_their_draws(report):
     assert "Learning curve by number of sentences" in terminal
     assert "Learning curve by number of sentences" in render_html(report)
     assert "Accuracy in percent against the number of sentences" in render_html(report)
-    assert "| sentences | 5 | 20 |" in render_markdown(report)
-    for text in (terminal, render_markdown(report), render_html(report)):
+    for text in (terminal, render_html(report)):
         assert "the same at every size; the scores in the table use all splits" in text
 
 
@@ -142,21 +140,21 @@ def test_all_reports_say_the_same(report):
         console.print(part)
     terminal = console.export_text()
     console.file.close()
-    for text in (terminal, render_markdown(report), render_html(report)):
+    for text in (terminal, render_html(report)):
         for fact in (
             "Selected: ordinal-knn, 90.0% accuracy.",
             "Unlabeled rows: significant benefit.",
             "90.0",
             "+10.0",
             "\N{MINUS SIGN}20.0",
-            "12.3 kB",
+            "12 kB",
             "10 ms",
             "30%",
             "make self-training worse",
             "needs about 3 GB",
         ):
             assert fact in text
-    assert "handful compare data.csv --target y" in render_markdown(report)
+    assert "handful compare data.csv --target y" in render_html(report)
     fragment = render_fragment(report)
     assert "ordinal-knn" in fragment
     assert ".handful-comparison .sub { display: block;" in fragment  # or the numbers of a cell run together
@@ -174,16 +172,17 @@ def test_a_narrow_terminal_goes_without_columns_and_cuts_no_number(report, width
     assert ("splits" in headings) == (width == 200)
 
 
-def test_markdown_holds_no_markup_of_the_data(report):
-    text = render_markdown(report)
-    assert "<script>" not in text
-    assert r"\<script\>" in text
-
-
-def test_markdown_tables_keep_their_columns(report):
-    lines = [line for line in render_markdown(report).splitlines() if line.startswith("|")]
-    widths = [len(re.findall(r"(?<!\\)\|", line)) for line in lines]
-    assert widths[:5] == [12] * 5
+def test_names_of_several_lines_stay_in_one(report):
+    first = replace(report.methods[0], method="k-nn\nodd\x1b[31m")
+    told = replace(report, title="a\nb.csv", methods=(first, *report.methods[1:]), warnings=("one\ntwo",))
+    with open(os.devnull, "w") as nowhere:
+        console = Console(width=200, record=True, file=nowhere)
+        for part in render_terminal(told):
+            console.print(part)
+    text = console.export_text()
+    assert r"k-nn\nodd\x1b[31m" in text
+    assert r"a\nb.csv" in text
+    assert r"one\ntwo" in text
 
 
 def test_a_report_without_results_is_still_a_report(report):
@@ -193,7 +192,6 @@ def test_a_report_without_results_is_still_a_report(report):
     page = Page()
     page.feed(render_html(bare))
     assert page.open == []
-    assert render_markdown(bare)
 
 
 def test_long_names_are_cut_with_dots_and_told_in_full(report):

@@ -8,14 +8,13 @@ import logging
 import sys
 from collections.abc import Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import click
 
-from handful.cli.console import begin, notice, show_held, state
-from handful.cli.ending import ReaderLeft, check_memory_limit, exit_code, open_closed_streams
-from handful.cli.later import put_off
+from handful.cli.console import begin, notice, show_held
+from handful.cli.ending import ReaderLeft, exit_code
+from handful.cli.options import LazyGroup
 from handful.version import __version__
 
 # Section of the help -> command -> module of this package, one-line help.
@@ -24,30 +23,30 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "fit": ("fit_table", "Train a model and save it."),
         "predict": ("predict", "Predict labels of new rows or sentences."),
         "compare": ("compare", "Compare methods on your data."),
-        "explain": ("explain", "Explain the prediction of one row or sentence."),
+        "explain": ("models", "Explain the prediction of one row or sentence."),
     },
     "Labeling": {
         "next": ("label", "Choose the most informative rows to label next."),
         "merge": ("label", "Merge labels back into the data."),
         "check": ("check", "Find likely label errors."),
         "curve": ("check", "Estimate how many more labels are needed (learning curve)."),
-        "prevalence": ("prevalence", "Estimate how frequent each class is, with an interval."),
-        "shots": ("shots", "Choose rows for the prompt of a language model."),
+        "prevalence": ("check", "Estimate how frequent each class is, with an interval."),
+        "shots": ("label", "Choose rows for the prompt of a language model."),
         "studio": ("studio", "Label in the browser."),
     },
     "Text": {
         "clusters": ("text", "Cluster the words of a text (Brown clusters)."),
         "similar": ("text", "Find words that occur in similar contexts."),
-        "prototypes": ("prototypes", "Make and check lists of prototypes."),
+        "prototypes": ("text", "Make and check lists of prototypes."),
         "score": ("text", "Score predicted word senses against a key."),
         "vectors": ("text", "Make and check text encoders (embeddings)."),
     },
     "Models": {
-        "inspect": ("explain", "Show what a model file contains."),
+        "inspect": ("models", "Show what a model file contains."),
         "condense": ("condense", "Make a model smaller: a few rows of a table, or fewer weights."),
-        "export": ("export", "Write a model of tables as an HTML page that predicts."),
-        "methods": ("methods", "List the methods."),
-        "warmup": ("methods", "Compile all kernels now."),
+        "export": ("condense", "Write a model of tables as an HTML page that predicts."),
+        "methods": ("models", "List the methods."),
+        "warmup": ("models", "Compile all kernels now."),
         "demo": ("demo", "Run five short examples on bundled data."),
     },
 }
@@ -86,20 +85,10 @@ OLD_OPTIONS = {
 }
 
 
-class LazyGroup(click.Group):
-    """A group that imports a command's module only when that command is used."""
+class Commands(LazyGroup):
+    """All commands."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one command."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = getattr(import_module(f"handful.cli.{COMMANDS[cmd_name][0]}"), f"{cmd_name}_command")
-        assert isinstance(command, click.Command)
-        return with_common_options(command)
+    lazy = COMMANDS
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -117,7 +106,6 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click would make a failure of a reader that has enough."""
-        check_memory_limit()
         try:
             outcome = super().invoke(ctx)
             show_held()
@@ -136,34 +124,8 @@ class LazyGroup(click.Group):
                     formatter.write_text(f"$ {example}")
 
 
-def with_common_options(command: click.Command) -> click.Command:
-    """Give a command, or each command of a group, the options -q, -v and --debug."""
-    if isinstance(command, click.Group):
-        for inner in command.commands.values():
-            with_common_options(inner)
-    elif not any("--verbose" in param.opts for param in command.params):
-        command.params += [
-            click.Option(
-                ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_be_quiet, help="Print no notices."
-            ),
-            click.Option(
-                ["-v", "--verbose"], is_flag=True, expose_value=False, callback=_be_verbose, help="Print details."
-            ),
-            click.Option(["--debug"], is_flag=True, expose_value=False, help="Print a traceback on failure."),
-        ]
-    return command
-
-
-def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    state.level -= value
-
-
-def _be_verbose(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    state.level += value
-
-
 @click.group(
-    cls=LazyGroup,
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     subcommand_metavar="COMMAND ...",
 )
@@ -193,21 +155,22 @@ def main(args: Sequence[str] | None = None) -> None:
         Arguments without the program's name; those of the process by default.
     """
     begin()
-    open_closed_streams()
     arguments = _with_new_names(list(sys.argv[1:] if args is None else args))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a letter still gets the rest
     gc.set_threshold(50_000)  # imports and compilation make many objects that stay
-    for module in ("scipy.stats", "pandas"):  # scikit-learn imports both at once, and seldom needs one
-        put_off(module)
     compiling = logging.getLogger("handful.kernels")
     if sys.stderr.isatty() and not compiling.handlers:
         compiling.addHandler(_CompileNotice())
         compiling.setLevel(logging.INFO)
         compiling.propagate = False
     debug = "--debug" in arguments[: arguments.index("--") if "--" in arguments else None]
-    sys.exit(exit_code(partial(group.main, arguments, "handful", standalone_mode=False), arguments, debug=debug))
+    sys.exit(
+        exit_code(
+            partial(group.main, arguments, "handful", standalone_mode=False, obj=arguments), arguments, debug=debug
+        )
+    )
 
 
 def _with_new_names(arguments: list[str]) -> list[str]:

@@ -1,49 +1,28 @@
-"""``handful check`` (likely label errors) and ``handful curve`` (learning curve)."""
+"""``handful check`` (likely label errors), ``curve`` (learning curve) and ``prevalence`` (frequencies of classes)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import (
-    cell,
-    console,
-    echo,
-    emit_json,
-    interval,
-    make_table,
-    notice,
-    percent,
-    progress_bar,
-    shell_name,
-    suggest_command,
-    verbose,
-)
+from handful.cli import console as ui
+from handful.cli import options as opt
+from handful.cli.files import check_outputs, check_table_name, read_data, write_rows
+from handful.cli.fit_table import read_as
 from handful.cli.label import SHOWN, more_rows, sampled_cells
-from handful.cli.options import (
-    INPUT,
-    OUTPUT,
-    NumberRange,
-    Reading,
-    Run,
-    WholeNumber,
-    reading_options,
-    run_options,
-    target_option,
-)
-from handful.cli.outputs import check_outputs, check_table_name, write_rows
-from handful.cli.witnesses import also_option, check_also
-from handful.errors import counted
+from handful.errors import DataError, ParameterError, counted
 
 if TYPE_CHECKING:
     import polars as pl
 
     from handful.active.curve import LearningCurve
-    from handful.active.label_errors import LabelErrors, TagError, TagErrors
+    from handful.active.label_errors import LabelErrors, TagErrors
+    from handful.comparison.prevalence import ClassPrevalence
+    from handful.comparison.witnesses import WitnessError
     from handful.data.tagged import Tagged
 
 _N_FOLDS = 5
@@ -55,14 +34,17 @@ _DUPLICATES = 2  # pairs that are printed without -v
 
 
 @click.command("check")
-@click.argument("data", type=INPUT)
-@target_option(text="Label column of a table. Without it DATA is tagged sentences.")
+@click.argument("data", type=opt.INPUT)
+@opt.target_option(text="Label column of a table. Without it DATA is tagged sentences.")
 @click.option(
-    "-n", "n", type=WholeNumber(min=1), help="How many to list. Default: 1 for 20 labels, or 20 places in sentences."
+    "-n",
+    "n",
+    type=opt.WholeNumber(min=1),
+    help="How many to list. Default: 1 for 20 labels, or 20 places in sentences.",
 )
-@also_option
-@reading_options
-@run_options("seed", "as_json", output={"help": "File in which to correct labels or tags."})
+@opt.also_option("Columns of cheap labels, to be compared with the labels.")
+@opt.reading_options
+@opt.run_options("seed", "as_json", output={"help": "File in which to correct labels or tags."})
 @click.pass_context
 def check_command(
     ctx: click.Context,
@@ -70,9 +52,9 @@ def check_command(
     data: Path,
     target: str | None,
     n: int | None,
-    also: tuple[str, ...] | None,
-    reading: Reading,
-    run: Run,
+    also: tuple[str, ...],
+    reading: opt.Reading,
+    run: opt.Run,
 ) -> None:
     """Find likely label errors in DATA: labels that models trained on the other rows contradict.
 
@@ -85,7 +67,7 @@ def check_command(
       handful check train.tsv
     """
     if also:
-        check_also(data, target, also, n or _N_PLACES, reading, run)
+        _check_also(data, target, also, n or _N_PLACES, reading, run)
         return
     check_outputs(run.output, inputs=[data], force=run.force)
     interrupted = (
@@ -96,20 +78,19 @@ def check_command(
         ctx.exit(130)
 
 
-def _check_labels(data: Path, target: str, n: int | None, reading: Reading, run: Run) -> bool:
+def _check_labels(data: Path, target: str, n: int | None, reading: opt.Reading, run: opt.Run) -> bool:
     """Check the labels of a table, and return whether that was interrupted."""
     from handful.active.label_errors import find_label_errors
-    from handful.cli.inputs import read_whole_table
 
     check_table_name(run.output)
-    table = read_whole_table(data, target, reading)
-    with progress_bar() as progress:
+    table = read_data(data, target, reading)
+    with ui.progress_bar() as progress:
         errors = find_label_errors(table, n=n, random_state=run.seed, progress=progress)
     output = run.output if errors.errors else None  # there may be nothing to correct
     if output is not None:
         write_rows(output, [_corrections(table.cells, target, errors)], like=data)
     if run.as_json:
-        emit_json({"data": str(data), "target": target, "output": output, **_label_facts(errors)})
+        ui.emit_json({"data": str(data), "target": target, "output": output, **_label_facts(errors)})
     else:
         _show_labels(errors, table.cells, list(table.kinds), output)
         _suggest_merge(data, run.output, output, repr(target))
@@ -157,70 +138,117 @@ def _corrections(cells: pl.DataFrame, target: str, errors: LabelErrors) -> pl.Da
 
 
 def _show_labels(errors: LabelErrors, cells: pl.DataFrame, kinds: list[str], output: Path | None) -> None:
-    shown = len(errors.errors) if verbose() else SHOWN
+    shown = len(errors.errors) if ui.verbose() else SHOWN
     if errors.errors:
         names, held = sampled_cells(cells[[error.row for error in errors.errors]], kinds)
-        table = make_table("row", "label", "", "model says", " ", *names, right=("row", "", " "))
+        table = ui.make_table("row", "label", "", "model says", " ", *names, right=("row", "", " "))
         for error, row in list(zip(errors.errors, held, strict=True))[:shown]:
             table.add_row(
                 str(error.row + 1),
-                cell(error.label),
-                percent(error.label_proba, 1),
-                cell(str(error.suggestion)),
-                percent(error.suggested_proba, 1),
+                ui.cell(error.label),
+                ui.percent(error.label_proba, 1),
+                ui.cell(str(error.suggestion)),
+                ui.percent(error.suggested_proba, 1),
                 *row,
             )
-        echo(table)
+        ui.echo(table)
         more_rows(len(errors.errors), shown, output)
     if errors.n_lone:
-        notice(f"{counted(errors.n_lone, 'label')} not checked: the only one of its class.")
+        ui.notice(f"{counted(errors.n_lone, 'label')} not checked: the only one of its class.")
     pairs = [f"Rows {a + 1} and {b + 1} are nearly equal: {one}, {other}" for a, b, one, other in errors.duplicates]
     _show_duplicates(pairs)
-    echo(f"\n{len(errors):,} of {counted(errors.n_judged, 'label')} likely wrong.")
+    ui.echo(f"\n{len(errors):,} of {counted(errors.n_judged, 'label')} likely wrong.")
     if (n_more := errors.n_errors - len(errors)) > 0:
-        echo(
-            f"The model contradicts {n_more:,} more. Correct these and check again, or list all with -n {errors.n_errors}."
-        )
+        more = f"Correct these and check again, or list all with -n {errors.n_errors}."
+        ui.echo(f"The model contradicts {n_more:,} more. {more}")
 
 
 def _marked(text: str, confident: bool) -> Any:
     from rich.text import Text
 
-    mark = " *" if confident and not console().is_terminal else ""  # nothing is bold in a pipe
-    return Text(str(cell(f"{text}{mark}")), style="bold" if confident else "")
+    mark = " *" if confident and not ui.console().is_terminal else ""  # nothing is bold in a pipe
+    return Text(str(ui.cell(f"{text}{mark}")), style="bold" if confident else "")
 
 
 def _show_duplicates(pairs: Sequence[str]) -> None:
-    shown = len(pairs) if verbose() else _DUPLICATES
+    shown = len(pairs) if ui.verbose() else _DUPLICATES
     for pair in pairs[:shown]:
-        echo(pair)
+        ui.echo(pair)
     if len(pairs) > shown:
-        echo(f"… {counted(len(pairs) - shown, 'more pair')} like that: -v", style="dim")
+        ui.echo(f"… {counted(len(pairs) - shown, 'more pair')} like that: -v", style="dim")
 
 
 def _suggest_merge(data: Path, wanted: Path | None, output: Path | None, what: str) -> None:
     """Print what to do with the file that was written, or that none was."""
     if output is not None:
-        echo(f"Wrote {output}. Correct {what}, then run:")
-        suggest_command(f"handful merge {shell_name(data)} {shell_name(output)} --prefer-new")
+        ui.echo(f"Wrote {output}. Correct {what}, then run:")
+        ui.suggest_command(f"handful merge {ui.shell_name(data)} {ui.shell_name(output)} --prefer-new")
     elif wanted is not None:
-        echo(f"{wanted} was not written: there is nothing to correct.")
+        ui.echo(f"{wanted} was not written: there is nothing to correct.")
 
 
-def _check_tags(data: Path, n: int, run: Run) -> bool:
+def _check_also(
+    data: Path, target: str | None, also: Sequence[str], n: int, reading: opt.Reading, run: opt.Run
+) -> None:
+    """Print where witnesses differ from the labels, for each the n most frequent ways."""
+    from handful.comparison.witnesses import witness_errors, witness_names
+
+    if target is None:
+        raise click.UsageError("--also: needs --target, the column of reliable labels.")
+    if run.output is not None:
+        raise click.UsageError("-o: not with --also. Use --json.")
+    if target in also:
+        raise ParameterError(f"--also: {target!r} is the label column. Name other columns.")
+    table = read_data(data, target, opt.as_witnesses(reading, also), needs_features=False)
+    errors, names = witness_errors(table, also), witness_names(table, also)
+    if run.as_json:
+        facts = {"errors": [asdict(error) for error in errors], "names": names}
+        ui.emit_json({"data": str(data), "target": target, **facts})
+        return
+    for name in also:
+        _show_witness(name, [error for error in errors if error.witness == name], names.get(name, {}), n)
+
+
+def _show_witness(name: str, errors: list[WitnessError], names: Mapping[str, Any], n: int) -> None:
+    total, parts = errors[0], errors[1 : n + 1]
+    rate = ui.percent(total.value, total.n_labeled)
+    ui.echo(
+        f"{name}: {total.n:,} of {total.n_labeled:,} labels differ "
+        f"({rate}, 95% interval {ui.interval(total.low, total.high)}){read_as(names)}",
+        style="bold",
+    )
+    shown = parts if ui.verbose() else parts[:SHOWN]
+    if shown:
+        table = ui.make_table("says", "people say", "rows", "", "95% interval", right=("rows", "", "95% interval"))
+        for error in shown:
+            ratio = f"{error.n:,} of {error.n_labeled:,}"
+            values = ui.percent(error.value, error.n_labeled), ui.interval(error.low, error.high)
+            table.add_row(ui.cell(error.says), ui.cell(error.label), ratio, *values)
+        ui.echo(table)
+    more_rows(len(parts), len(shown), None)
+
+
+def _check_tags(data: Path, n: int, run: opt.Run) -> bool:
     """Check the tags of sentences, and return whether that was interrupted."""
     from handful.active.label_errors import find_tag_errors
-    from handful.data.tagged import read_tagged
+    from handful.data.files import bare_suffix
+    from handful.data.formats import format_of
+    from handful.data.tagged import ENDINGS, read_tagged
 
     corpus = read_tagged(data)
-    write = None if run.output is None else _writer(data, corpus, run.output)
-    with progress_bar() as progress:
+    if run.output is not None and (
+        format_of(data).yields == "trees" or corpus.tag != (corpus.layout or (corpus.tag,))[-1]
+    ):
+        raise click.UsageError("-o: only for columns whose last one is the tag. Leave it out.")
+    if run.output is not None and ENDINGS.get(bare_suffix(run.output)) != "columns":
+        raise click.UsageError(f"{run.output}: tags are written as .tsv. Rename the output.")
+    with ui.progress_bar() as progress:
         errors = find_tag_errors(corpus.sentences, corpus.tags, n=n, random_state=run.seed, progress=progress)
     output = run.output if errors.errors else None
-    if output is not None and write is not None:
-        write(errors)
+    if output is not None:
+        _write_tags(output, corpus, errors)
     if run.as_json:
-        emit_json({"data": str(data), "output": output, **_tag_facts(errors)})
+        ui.emit_json({"data": str(data), "output": output, **_tag_facts(errors)})
     else:
         _show_tags(errors, output)
         _suggest_merge(data, run.output, output, "the tags")
@@ -251,100 +279,60 @@ def _tag_facts(errors: TagErrors) -> dict[str, Any]:
     }
 
 
-def _writer(data: Path, corpus: Tagged, output: Path) -> Callable[[TagErrors], None]:
-    """Return what writes a file to be corrected: a treebank as such, else columns."""
-    from handful.data.conll import read_conllu, write_conll, write_conllu
-    from handful.data.files import bare_suffix
-    from handful.data.formats import format_of
+def _write_tags(output: Path, corpus: Tagged, errors: TagErrors) -> None:
+    """Write the sentences to be corrected in columns, with what is in doubt in comments."""
+    from handful.data.conll import IN_DOUBT, write_conll
     from handful.data.records import Sentence
-    from handful.data.tagged import ENDINGS
 
-    is_treebank = format_of(data).yields == "trees"
-    if ENDINGS.get(bare_suffix(output)) != ("conllu" if is_treebank else "columns"):
-        raise click.UsageError(
-            f"{output}: tags are written as {'.conllu' if is_treebank else '.tsv'}. Rename the output."
-        )
-    layout = corpus.layout or ("token", corpus.tag)
-    if not is_treebank and corpus.tag != layout[-1]:
-        raise click.UsageError("-o: only where the tag is the last column.")
-
-    def write_trees(errors: TagErrors) -> None:
-        marks = _marks(errors)
-        trees = {number: tree for number, tree in enumerate(read_conllu(data)) if number in marks}
-        marked = []
-        for number, lines in marks.items():
-            sentence = trees[number].sentence
-            comments = (*lines, *(line for line in sentence.comments if line))
-            marked.append(replace(trees[number], sentence=replace(sentence, comments=comments)))
-        write_conllu(output, marked)
-
-    def write_columns(errors: TagErrors) -> None:
-        filled = []
-        for number, lines in _marks(errors).items():
-            sentence = corpus.sentences[number]
-            filled.append(Sentence(sentence.tokens, {**sentence.columns, corpus.tag: corpus.tags[number]}, lines))
-        write_conll(output, filled, layout)
-
-    return write_trees if is_treebank else write_columns
-
-
-def _marks(errors: TagErrors) -> dict[int, tuple[str, ...]]:
     marks: dict[int, tuple[str, ...]] = {}
     for error in errors.errors:
-        marks[error.sentence] = (*marks.get(error.sentence, ()), _mark(error))
-    return marks
-
-
-def _mark(error: TagError) -> str:
-    from handful.data.conll import IN_DOUBT
-
-    first, last = error.start + 1, error.stop
-    which = f"token {first}" if first == last else f"tokens {first} to {last}"
-    return (
-        f'{IN_DOUBT} {which} "{" ".join(error.tokens)}": {" ".join(error.tags)}, '
-        f"model says {' '.join(error.suggestion)} ({error.suggested_proba:.0%})"
-    )
+        first, last = error.start + 1, error.stop
+        which = f"token {first}" if first == last else f"tokens {first} to {last}"
+        said = f"model says {' '.join(error.suggestion)} ({error.suggested_proba:.0%})"
+        mark = f'{IN_DOUBT} {which} "{" ".join(error.tokens)}": {" ".join(error.tags)}, {said}'
+        marks[error.sentence] = (*marks.get(error.sentence, ()), mark)
+    filled = []
+    for number, lines in marks.items():
+        sentence = corpus.sentences[number]
+        filled.append(Sentence(sentence.tokens, {**sentence.columns, corpus.tag: corpus.tags[number]}, lines))
+    write_conll(output, filled, corpus.layout or ("token", corpus.tag))
 
 
 def _show_tags(errors: TagErrors, output: Path | None) -> None:
-    shown = len(errors.errors) if verbose() else SHOWN
+    shown = len(errors.errors) if ui.verbose() else SHOWN
     if errors.errors:
-        table = make_table("sentence", "tokens", "tags", "", "model says", " ", right=("sentence", "", " "))
+        table = ui.make_table("sentence", "tokens", "tags", "", "model says", " ", right=("sentence", "", " "))
         for error in errors.errors[:shown]:
             table.add_row(
                 str(error.sentence + 1),
-                cell(" ".join(error.tokens)),
-                cell(" ".join(error.tags)),
-                percent(error.label_proba, 1),
+                ui.cell(" ".join(error.tokens)),
+                ui.cell(" ".join(error.tags)),
+                ui.percent(error.label_proba, 1),
                 _marked(" ".join(error.suggestion), error.confident),
-                percent(error.suggested_proba, 1),
+                ui.percent(error.suggested_proba, 1),
             )
-        echo(table)
+        ui.echo(table)
         more_rows(len(errors.errors), shown, output)
     _show_duplicates(
         [f"Sentences {a + 1} and {b + 1} have equal tokens and different tags" for a, b in errors.duplicates]
     )
-    echo(f"\n{counted(errors.n_errors, 'place')} in {counted(errors.n_judged, 'sentence')} likely wrong.")
+    ui.echo(f"\n{counted(errors.n_errors, 'place')} in {counted(errors.n_judged, 'sentence')} likely wrong.")
 
 
 # -- curve ------------------------------------------------------------------------------------------------------------
 
-_STYLE = (
-    "<style>text{font:13px sans-serif;fill:#222}.grid{stroke:#ddd}.tick{font-size:12px;fill:#555}"
-    ".mark{stroke:#777;stroke-dasharray:3 3}</style>"
-)
-
 
 @click.command("curve")
-@click.argument("data", type=INPUT)
-@target_option(required=True)
+@click.argument("data", type=opt.INPUT)
+@opt.target_option(required=True)
 @click.option(
-    "--goal", type=NumberRange(0, 1, min_open=True), metavar="ACCURACY", help="Accuracy to reach, such as 0.9."
+    "--goal", type=opt.NumberRange(0, 1, min_open=True), metavar="ACCURACY", help="Accuracy to reach, such as 0.9."
 )
-@click.option("--n-splits", type=WholeNumber(min=2), default=10, show_default=True, help="Random splits of the labels.")
-@click.option("--figure", type=OUTPUT, help="SVG file of the learning curves.")
-@reading_options
-@run_options("force", "seed", "as_json")
+@click.option(
+    "--n-splits", type=opt.WholeNumber(min=2), default=10, show_default=True, help="Random splits of the labels."
+)
+@opt.reading_options
+@opt.run_options("seed", "as_json")
 @click.pass_context
 def curve_command(
     ctx: click.Context,
@@ -353,31 +341,27 @@ def curve_command(
     target: str,
     goal: float | None,
     n_splits: int,
-    figure: Path | None,
-    reading: Reading,
-    run: Run,
+    reading: opt.Reading,
+    run: opt.Run,
 ) -> None:
     """Estimate how many more labels DATA, a table, needs: learning curve, forecast, and whether to stop.
 
     \b
     Examples:
       handful curve customers.csv --target segment
-      handful curve customers.csv --target segment --goal 0.9 --figure curve.svg
+      handful curve customers.csv --target segment --goal 0.9
     """
     from handful.active.curve import learning_curve
-    from handful.cli.inputs import read_whole_table
 
-    check_outputs(figure, inputs=[data], force=run.force)
-    table = read_whole_table(data, target, reading)
-    with progress_bar() as progress:
+    table = read_data(data, target, reading)
+    with ui.progress_bar() as progress:
         curve = learning_curve(table, goal=goal, n_splits=n_splits, random_state=run.seed, progress=progress)
-    _draw(curve, goal, figure)
     if run.as_json:
-        emit_json({"data": str(data), "target": target, "figure": figure, **_curve_facts(curve)})
+        ui.emit_json({"data": str(data), "target": target, **_curve_facts(curve)})
     else:
         _show_curve(curve, goal)
-        asked = f"{shell_name(data)} --target {shell_name(target)}"
-        suggest_command(f"handful fit {asked}" if curve.stopping.stop else f"handful next {asked} -n 20 -o todo.csv")
+        asked = f"{ui.shell_name(data)} --target {ui.shell_name(target)}"
+        ui.suggest_command(f"handful fit {asked}" if curve.stopping.stop else f"handful next {asked} -n 20 -o todo.csv")
     if curve.n_splits < n_splits:
         click.echo(f"handful: interrupted after {curve.n_splits:,} of {counted(n_splits, 'split')}.", err=True)
         ctx.exit(130)
@@ -393,44 +377,133 @@ def _curve_facts(curve: LearningCurve) -> dict[str, Any]:
     return facts
 
 
-def _draw(curve: LearningCurve, goal: float | None, figure: Path | None) -> None:
-    from handful.report.content import Curve
-    from handful.report.html import curves_figure
-
-    if figure is None:
-        return
-    curves = [Curve("ensemble", curve.sizes, curve.mean, curve.low, curve.high)]
-    if (ahead := curve.forecast) is not None:
-        curves.append(Curve("forecast", ahead.n_labels, ahead.score, ahead.low, ahead.high))
-    _write_figure(figure, curves_figure(curves, {"forecast"}, metric="accuracy", goal=goal))
-
-
-def _write_figure(figure: Path, drawn: str) -> None:
-    from handful.data.files import write_text_file
-
-    with write_text_file(figure) as file:
-        file.write(drawn.replace("</title>", f"</title>{_STYLE}", 1))
-
-
 def _show_curve(curve: LearningCurve, goal: float | None) -> None:
     if curve.sizes:
         sizes = [f"{size:,}" for size in curve.sizes]
-        table = make_table("labels", *sizes, right=sizes)
+        table = ui.make_table("labels", *sizes, right=sizes)
         table.add_row("accuracy, %", *(f"{100 * mean:.1f}" for mean in curve.mean))
-        echo(table)
+        ui.echo(table)
         if curve.n_random < curve.n_labels:
-            echo(f"Measured on {counted(curve.n_random, 'row')} chosen at random.")
-    echo()
+            ui.echo(f"Measured on {counted(curve.n_random, 'row')} chosen at random.")
+    ui.echo()
     if (ahead := curve.forecast) is not None:
         n = ahead.n_labels[-1]
-        echo(
-            f"Forecast with {n:,} labels: {percent(ahead.score[-1], curve.n_labels)}, "
-            f"90% interval {interval(ahead.low[-1], ahead.high[-1])}"
+        ui.echo(
+            f"Forecast with {n:,} labels: {ui.percent(ahead.score[-1], curve.n_labels)}, "
+            f"90% interval {ui.interval(ahead.low[-1], ahead.high[-1])}"
         )
     else:
-        echo(str(curve.refused))
+        ui.echo(str(curve.refused))
     if curve.goal is not None:
-        echo(curve.goal.text)
+        ui.echo(curve.goal.text)
     elif goal is not None:
-        echo(f"No estimate of how many labels {goal:.0%} needs.")
-    echo(curve.stopping.text)
+        ui.echo(f"No estimate of how many labels {goal:.0%} needs.")
+    ui.echo(curve.stopping.text)
+
+
+# -- prevalence --------------------------------------------------------------------------------------------------------
+
+
+@click.command("prevalence")
+@click.argument("data", type=opt.INPUT)
+@opt.target_option(required=True)
+@click.option("--predictions", metavar="COLUMN", help="Column with a prediction for each row; else a model makes them.")
+@click.option("--by", "group", metavar="COLUMN", help="Estimate within each value of this column as well.")
+@opt.reading_options
+@opt.run_options("seed", "as_json")
+def prevalence_command(
+    data: Path,
+    target: str,
+    predictions: str | None,
+    group: str | None,
+    reading: opt.Reading,
+    run: opt.Run,
+) -> None:
+    """Estimate how frequent each class is among all rows of DATA, with an interval.
+
+    The labeled rows must be a random sample; rows that `handful next` chose are left out. Predictions for all rows
+    make the interval narrower than the labels alone.
+
+    \b
+    Examples:
+      handful prevalence customers.csv --target segment
+      handful prevalence customers.csv --target segment --by country
+    """
+    import polars as pl
+
+    from handful.comparison.prevalence import FEWEST_LABELS, cross_predictions, prevalence
+    from handful.data.checks import SELECTION
+    from handful.data.table import table_frames
+
+    names = next(iter(table_frames(data))).columns
+    for name in filter(None, (predictions, group)):
+        _check_column(data, name, names, target)
+    own = {name: "skip" for name in (predictions, SELECTION) if name in names and name is not None}
+    reading = replace(reading, columns={**own, **(reading.columns or {})})
+    table = read_data(data, target, reading, needs_features=predictions is None)
+    if len(table.labeled) < FEWEST_LABELS:
+        raise DataError(
+            f"{data}: {len(table.labeled)} labeled rows; prevalence needs {FEWEST_LABELS} random ones. Label more random rows."
+        )
+    if predictions is None:
+        with ui.progress_bar() as progress:
+            predicted: Any = cross_predictions(table, random_state=run.seed, progress=progress)
+    else:
+        predicted = table.cells[predictions].to_numpy()
+        if not {str(name) for name in table.classes.tolist()} & set(map(str, predicted)):
+            ui.notice(f"No cell of '{predictions}' is a label, so the intervals are those of the labels alone.")
+    is_random = None
+    if SELECTION in table.cells.columns:
+        is_random = (table.cells[SELECTION].fill_null("") != "chosen").to_numpy()
+    estimates = prevalence(
+        table.labels,
+        predicted,
+        groups=None if group is None else table.cells[group].cast(pl.String).fill_null("(empty)").to_list(),
+        is_random=is_random,
+        random_state=run.seed,
+    )
+    n_left_out = 0 if is_random is None else int((~is_random[table.labeled]).sum())
+    if run.as_json:
+        ui.emit_json(
+            {
+                "data": str(data),
+                "target": target,
+                "n_chosen_left_out": n_left_out,
+                "classes": [{**asdict(estimate), "worth_labels": estimate.worth} for estimate in estimates],
+            }
+        )
+        return
+    _show_prevalence(estimates)
+    if group is not None:
+        n_groups = table.cells[group].n_unique()
+        n_small = n_groups - len({estimate.group for estimate in estimates if estimate.group is not None})
+        if n_small:
+            ui.echo(
+                f"{n_small:,} of {n_groups:,} groups have fewer than {FEWEST_LABELS} random labels and are left out."
+            )
+    if n_left_out:
+        ui.echo(f"{n_left_out:,} labeled rows that `handful next` chose were left out; only random rows count.")
+
+
+def _check_column(data: Path, name: str, names: Sequence[str], target: str) -> None:
+    if name not in names:
+        raise DataError(f"{data}: no column '{name}'. The columns are {', '.join(names[:20])}.")
+    if name == target:
+        raise DataError(f"{data}: '{name}' is the label column. Name another column.")
+
+
+def _show_prevalence(estimates: list[ClassPrevalence]) -> None:
+    groups = ["group"] if any(estimate.group is not None for estimate in estimates) else []
+    numbers = ("share", "95% interval", "labels alone", "worth")
+    table = ui.make_table(*groups, "class", *numbers, right=numbers)
+    for estimate in estimates:
+        table.add_row(
+            *[ui.cell("" if estimate.group is None else estimate.group) for _ in groups],
+            ui.cell(estimate.label),
+            f"{estimate.value:.1%}",
+            f"{estimate.low:.1%}-{estimate.high:.1%}",
+            f"{estimate.low_labels:.1%}-{estimate.high_labels:.1%}",
+            f"{estimate.worth:,.0f} labels",
+        )
+    ui.echo(table)
+    ui.echo(f"From {estimates[0].n_labeled:,} random labels and {estimates[0].n_rows:,} rows.")

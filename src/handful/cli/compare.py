@@ -7,48 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import echo, emit_json, make_table, notice, shell_name, suggest_command, verbose
+from handful.cli import console as ui
+from handful.cli import options as opt
+from handful.cli.files import check_outputs, read_data
 from handful.cli.fit_table import limits_of, search_options, search_status, with_methods
-from handful.cli.options import (
-    INPUT,
-    OUTPUT,
-    NameList,
-    Reading,
-    Run,
-    WholeNumber,
-    command_line,
-    reading_options,
-    run_options,
-    target_option,
-    unlabeled_rows_option,
-)
-from handful.cli.outputs import check_outputs
-from handful.errors import DataError, ParameterError, counted
+from handful.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from handful.comparison.compare import Comparison
     from handful.comparison.trials import Limits
 
-_REPORTS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json": "to_json"}
+_REPORTS = {".html": "to_html", ".htm": "to_html", ".json": "to_json"}
 
 
 @click.command("compare")
-@click.argument("data", type=INPUT)
-@target_option()
+@click.argument("data", type=opt.INPUT)
+@opt.target_option()
 @click.option("--labels", metavar="10%|5-per-class|20", help="Hide labels, to see how few would do.")
-@click.option("--unlabeled", type=INPUT, help="Raw text, if DATA is a corpus.")
-@click.option("--methods", type=NameList(), help="Methods to compare. Default: all that suit the data.")
-@click.option("--n-splits", type=WholeNumber(min=2), default=30, show_default=True, help="Most fits of one method.")
+@click.option("--unlabeled", type=opt.INPUT, help="Raw text, if DATA is a corpus.")
+@click.option("--methods", type=opt.NameList(), help="Methods to compare. Default: all that suit the data.")
+@click.option("--n-splits", type=opt.WholeNumber(min=2), default=30, show_default=True, help="Most fits of one method.")
 @search_options
-@reading_options
-@unlabeled_rows_option
-@click.option("--dry-run", is_flag=True, help="List what would be compared, and stop.")
-@click.option("--report", "reports", type=OUTPUT, multiple=True, help="Report file: .html, .md or .json. Repeatable.")
-@click.option("--journal", type=OUTPUT, hidden=True)  # former name of --resume, with a file
+@opt.reading_options
+@opt.unlabeled_rows_option
+@click.option("--report", "reports", type=opt.OUTPUT, multiple=True, help="Report file: .html or .json. Repeatable.")
 @click.option("--fresh", is_flag=True, help="Ignore the progress of an earlier run.")
-@run_options("force", "resume", "jobs", "seed", "as_json")
+@opt.run_options("force", "resume", "jobs", "seed", "as_json")
 @click.pass_context
-def compare_command(ctx: click.Context, /, data: Path, reading: Reading, run: Run, **given: Any) -> int:
+def compare_command(ctx: click.Context, /, data: Path, reading: opt.Reading, run: opt.Run, **given: Any) -> int:
     """Compare methods on DATA, a table with a --target or a corpus, each with and without unlabeled data.
 
     A corpus is tagged sentences (columns, CoNLL-U) or words in context (Senseval XML, or a table of text, word and sense).
@@ -61,45 +47,37 @@ def compare_command(ctx: click.Context, /, data: Path, reading: Reading, run: Ru
     """
     for path in given["reports"]:
         if path.suffix not in _REPORTS:
-            raise ParameterError(f"{path}: not the name of a report. Use .html, .md or .json.")
-    check_outputs(*given["reports"], inputs=[data, given["unlabeled"], given["journal"]], force=run.force)
-    check_outputs(given["journal"], inputs=[data, given["unlabeled"]], force=True)  # it is added to
-    options = {"splits": given["n_splits"], "fresh": given["fresh"], "dry_run": given["dry_run"]}
+            raise ParameterError(f"{path}: not the name of a report. Use .html or .json.")
+    check_outputs(*given["reports"], inputs=[data, given["unlabeled"]], force=run.force)
+    options = {"splits": given["n_splits"], "fresh": given["fresh"]}
     with search_status() as watch:
-        limits = limits_of(
-            given, run, command=command_line(ctx), watch=watch, log=_log(run, given["journal"]), **options
-        )
+        limits = limits_of(given, run, command=opt.command_line(ctx), watch=watch, log=_log(run), **options)
         compare = _compare_corpus if given["target"] is None else _compare_rows
         result = compare(data, given, reading, limits)
     return _show(result, data, given, run)
 
 
-def _log(run: Run, file: Path | None) -> Any:
+def _log(run: opt.Run) -> Any:
     if run.resume is None:
-        return "auto" if file is None else file
+        return "auto"
     run.resume.mkdir(parents=True, exist_ok=True)
     return run.resume / "trials.jsonl"
 
 
-def _compare_rows(data: Path, given: dict[str, Any], reading: Reading, limits: Limits) -> Comparison:
-    from handful.cli.inputs import read_labeled_table
+def _compare_rows(data: Path, given: dict[str, Any], reading: opt.Reading, limits: Limits) -> Comparison:
     from handful.comparison.compare import compare_table
 
     if given["unlabeled"] is not None:
         raise click.UsageError("--unlabeled: only for a corpus; unlabeled rows of a table are in the table itself.")
-    problem = read_labeled_table(
-        data,
-        given["target"],
-        reading,
-        max_unlabeled=given["unlabeled_rows"],
-        seed=limits.seed,
+    problem = read_data(
+        data, given["target"], reading, max_unlabeled=given["unlabeled_rows"], seed=limits.seed, needs_classes=True
     )
     methods = with_methods(given["methods"], given["classes"])
     options = {"labels": given["labels"], "metric": given["metric"], "text": given["text"]}
     return compare_table(problem, methods=methods, limits=limits, **options)
 
 
-def _compare_corpus(data: Path, given: dict[str, Any], reading: Reading, limits: Limits) -> Comparison:
+def _compare_corpus(data: Path, given: dict[str, Any], reading: opt.Reading, limits: Limits) -> Comparison:
     from handful.comparison.corpora import compare_senses, compare_tagged
     from handful.data.formats import format_of
 
@@ -112,10 +90,7 @@ def _compare_corpus(data: Path, given: dict[str, Any], reading: Reading, limits:
     return (compare_senses if kind == "occurrences" else compare_tagged)(data, limits=limits, **options)
 
 
-def _show(result: Comparison, data: Path, given: dict[str, Any], run: Run) -> int:
-    if result.state == "planned":
-        _show_plan(result, run.as_json)
-        return 0
+def _show(result: Comparison, data: Path, given: dict[str, Any], run: opt.Run) -> int:
     try:
         report = result.report
     except DataError:
@@ -123,42 +98,23 @@ def _show(result: Comparison, data: Path, given: dict[str, Any], run: Run) -> in
             raise
         raise KeyboardInterrupt from None  # before the first score
     if run.as_json:
-        emit_json(report.as_dict())
+        ui.emit_json(report.as_dict())
     else:
         from handful.report.terminal import render_terminal
 
-        for part in render_terminal(report, show_all=verbose()):
-            echo(part)
+        for part in render_terminal(report, show_all=ui.verbose()):
+            ui.echo(part)
     for path in given["reports"]:
         getattr(result, _REPORTS[path.suffix])(path)
-        notice(f"Wrote {path}.")
+        ui.notice(f"Wrote {path}.")
     if not run.as_json and given["target"] is not None:
-        target = shell_name(given["target"])
-        echo()
-        suggest_command(
-            f"handful fit {shell_name(data)} --target {target}",
-            f"handful next {shell_name(data)} --target {target} -n 20     # more labels separate the methods",
+        target = ui.shell_name(given["target"])
+        ui.echo()
+        ui.suggest_command(
+            f"handful fit {ui.shell_name(data)} --target {target}",
+            f"handful next {ui.shell_name(data)} --target {target} -n 20     # more labels separate the methods",
         )
     if result.state == "interrupted":
         click.echo("handful: interrupted; the same command goes on from there.", err=True)
         return 130
     return 0
-
-
-def _show_plan(result: Comparison, as_json: bool) -> None:
-    design, search = result.experiment.design, result.search
-    listed = [line for line in search.lines if line.listed]
-    if as_json:
-        facts = {"data": result.name, "labels": design.n_labels, "tested": result.experiment.splits.n_test}
-        names = ("method", "cost", "uses_unlabeled", "control")
-        methods = [{name: getattr(line, name) for name in names} for line in listed]
-        emit_json({**facts, "n_splits": search.n_splits, "methods": methods})
-        return
-    table = make_table("method", "cost", "without unlabeled data")
-    for line in listed:
-        table.add_row(line.method, line.cost, line.control or "")
-    echo(table)
-    echo(
-        f"{counted(len(listed), 'method')}, {design.n_labels} {design.unit}, {result.experiment.splits.n_test:,} test rows per "
-        f"split, at most {counted(search.n_splits, 'split')} each"
-    )

@@ -14,6 +14,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from handful.report.content import size, visible_line
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.table import Table
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
 # Control characters but for tab and line feed (C0, DEL, C1), and those that turn the direction of writing.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_MOST_NOTICES = 4  # of one command without -v
+_MOST_NOTICES = 3  # of one command without -v
 
 
 @dataclass
@@ -71,7 +73,7 @@ def one_line(text: str) -> str:
     """
     core = text.strip("\n")
     before, after = text[: len(text) - len(text.lstrip("\n"))], "\n" * (len(text) - len(text.rstrip("\n")))
-    return f"{before}{visible(core).replace(chr(10), chr(92) + 'n')}{after}" if core else text
+    return f"{before}{visible_line(core)}{after}" if core else text
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -128,7 +130,7 @@ def cell(text: Any) -> Text:
     """Return a value from data as a cell of a table, taken literally and in one line."""
     from rich.text import Text
 
-    return Text(visible(str(text)).replace("\n", "\\n"))
+    return Text(visible_line(str(text)))
 
 
 def make_table(*heads: str, right: Sequence[str] = (), title: str | None = None) -> Table:
@@ -249,11 +251,7 @@ def interval(low: float, high: float) -> str:
 
 def file_size(path: Path) -> str:
     """Return the size of a file as text."""
-    n_bytes = path.stat().st_size
-    for unit, factor in (("GB", 1e9), ("MB", 1e6)):
-        if n_bytes >= factor:
-            return f"{n_bytes / factor:.1f} {unit}"
-    return f"{n_bytes / 1e3:.0f} kB" if n_bytes >= 9_500 else f"{n_bytes / 1e3:.1f} kB"
+    return size(path.stat().st_size)
 
 
 def shell_name(path: Path | str) -> str:

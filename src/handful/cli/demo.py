@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import random
 from collections.abc import Collection, Sequence
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -16,8 +15,8 @@ from typing import Any
 import click
 import polars as pl
 
-from handful.cli.console import begin, echo, emit_json, notice, percent, suggest_command
-from handful.cli.options import run_option
+from handful.cli import console as ui
+from handful.cli import options as opt
 from handful.errors import FileError
 
 _LABELED = {"digits": 50, "wine": 18}
@@ -28,7 +27,7 @@ _MORE = 20  # labels that `next` chooses, or chance
 _RANDOM = 5  # times that as many labels are chosen at random
 _QUICK = "logistic-regression"  # for the seven fits
 _BAR = 40  # characters of a bar of 100%
-_FIELDS = (
+_FIELDS = [
     "--similarity",
     "nearby-roots",
     "--sticky",
@@ -36,7 +35,7 @@ _FIELDS = (
     "--no-spelling",
     "--boundary",
     "BOUNDARY",
-)
+]
 
 
 @click.command("demo")
@@ -47,8 +46,8 @@ _FIELDS = (
     show_default=True,
     help="Folder of the demo's files; with --force, its commands can be run there again.",
 )
-@run_option("force")
-@run_option("as_json")
+@opt.run_option("force")
+@opt.run_option("as_json")
 def demo_command(folder: Path, force: bool, as_json: bool) -> None:
     """Run five short examples on bundled data: few labels, active learning, unlabeled rows, readable rows, prototypes.
 
@@ -58,29 +57,18 @@ def demo_command(folder: Path, force: bool, as_json: bool) -> None:
     """
     if folder.exists() and not (folder / ".handful-demo").exists() and not force:
         raise FileError(f"{folder}: exists already. Add --force to write into it, or name another --folder.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{folder}: cannot be made ({error.strerror}). Name another --folder.") from None
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / ".handful-demo").write_text("Files of 'handful demo'.\n", encoding="utf-8")
-    if not _is_compiled():
-        notice("The first run compiles the kernels, which takes about half a minute.")
+    ui.notice("The first run compiles the kernels, which takes about half a minute.")
     with chdir(folder):
         demo = _Demo(quiet=as_json)
         facts = {"few_labels": demo.few_labels(), "next": demo.chosen_labels()}
         facts |= {"wine": demo.unlabeled_data(), "rows": demo.readable_rows(), "ads": demo.prototypes()}
     if as_json:
-        emit_json(facts)
+        ui.emit_json(facts)
         return
-    echo(f"\nThe files are in {folder}. On your own data:")
-    suggest_command("handful fit YOURS.csv --target LABEL_COLUMN")
-
-
-def _is_compiled() -> bool:
-    import handful.kernels
-
-    places = [Path(handful.kernels.__file__).parent / "__pycache__", Path(os.environ.get("NUMBA_CACHE_DIR", ""))]
-    return any(next(place.rglob("*.nbi"), None) is not None for place in places if place.is_dir() and place != Path())
+    ui.echo(f"\nThe files are in {folder}. On your own data:")
+    ui.suggest_command("handful fit YOURS.csv --target LABEL_COLUMN")
 
 
 class _Demo:
@@ -93,7 +81,7 @@ class _Demo:
     def say(self, text: str, style: str | None = None) -> None:
         """Print a line."""
         if not self.quiet:
-            echo(text, style=style)
+            ui.echo(text, style=style)
 
     def run(self, *words: str, show: Sequence[str] = (), silent: bool = False) -> None:
         """Run a command, print its line, and of what it prints the lines that begin in a certain way."""
@@ -103,8 +91,13 @@ class _Demo:
             self.say(f"$ handful {' '.join(words)}", "cyan")
         out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         with redirect_stdout(out), redirect_stderr(io.StringIO()):
-            group.main([*words, *(["--force"] if "--force" not in words else [])], "handful", standalone_mode=False)
-        begin()
+            group.main(
+                [*words, *(["--force"] if "--force" not in words else [])],
+                "handful",
+                standalone_mode=False,
+                obj=list(words),
+            )
+        ui.begin()
         out.seek(0)
         for line in out.read().splitlines():
             if line.strip().startswith(tuple(show)) and show:
@@ -121,31 +114,34 @@ class _Demo:
         self.run("fit", "digits.csv", "--target", "digit", show=("Model", "Accuracy"))
         self.run("predict", "digits.handful", "digits.csv", "-o", "predicted.csv")
         accuracy = self.accuracy("digits", "digit")
-        self.say(f"  True accuracy of the unlabeled rows: {percent(accuracy)}\n")
+        self.say(f"  True accuracy of the unlabeled rows: {ui.percent(accuracy)}\n")
         return {"labeled": _LABELED["digits"], "accuracy": accuracy}
 
     def chosen_labels(self) -> dict[str, Any]:
         """Label more digits, chosen by `next` and at random, and compare the accuracy on rows that neither can choose."""
         self.say(f"2. Active learning: {_START} labels, and {_MORE} more, chosen by 'next' or at random", "bold")
-        self.truth |= dict(zip(("pool", "test"), _split_digits(), strict=True))
+        pool, self.truth["test"] = _split_digits()
         before = self._fit_and_score("pool.csv")
         self.run("next", "pool.csv", "--target", "digit", "-n", str(_MORE), "-o", "pool-todo.csv")
-        self._fill("pool-todo.csv")
+        todo = _read("pool-todo.csv")  # where a person would fill in the labels
+        numbers = todo["next_row"].str.split(" ").list.get(1).cast(int) - 1
+        todo.with_columns(digit=pl.Series(pool)[numbers]).write_csv("pool-todo.csv")
         self.run("merge", "pool.csv", "pool-todo.csv", "-o", "chosen.csv")
         chosen = self._fit_and_score("chosen.csv", silent=False)
-        draws = []
+        draws, rows = [], _read("pool.csv")
         for seed in range(_RANDOM):
-            _add_labels("pool.csv", "random.csv", self.truth["pool"], "digit", seed)
+            more = random.Random(seed).sample(rows["digit"].is_null().arg_true().to_list(), _MORE)
+            rows.with_columns(pl.Series("digit", _keep(pool, {*range(_START), *more}))).write_csv("random.csv")
             draws.append(self._fit_and_score("random.csv"))
         mean = sum(draws) / len(draws)
         bars = ((f"{_START} labels", before), (f"+{_MORE} at random", mean), (f"+{_MORE} by 'next'", chosen))
         for title, value in bars:
-            self.say(f"  {title:<14} {'█' * round(_BAR * value)} {percent(value)}")
+            self.say(f"  {title:<14} {'█' * round(_BAR * value)} {ui.percent(value)}")
         n_tested = len(self.truth["test"])
         self.say(
             f"  'next' against random: {100 * (chosen - mean):+.1f} points of true accuracy on {n_tested} other rows"
         )
-        spread = f"{percent(min(draws))} to {percent(max(draws))}"
+        spread = f"{ui.percent(min(draws))} to {ui.percent(max(draws))}"
         self.say(f"  Method: {_QUICK}; at random: mean of {_RANDOM} draws ({spread})\n", "dim")
         scores = {"before": before, "chosen": chosen, "random": mean, "random_draws": draws}
         return {"method": _QUICK, "tested": n_tested, **scores}
@@ -155,12 +151,6 @@ class _Demo:
         self.run(*fit, silent=silent)
         self.run("predict", "quick.handful", "test.csv", "-o", "predicted.csv", silent=True)
         return self.accuracy("test", "digit")
-
-    def _fill(self, todo: str) -> None:
-        """Fill in the true labels, as a person would."""
-        rows = _read(todo)
-        numbers = rows["next_row"].str.split(" ").list.get(1).cast(int) - 1
-        rows.with_columns(digit=pl.Series(self.truth["pool"])[numbers]).write_csv(todo)
 
     def unlabeled_data(self) -> dict[str, Any]:
         """Compare a method that uses unlabeled rows with one that does not."""
@@ -172,7 +162,7 @@ class _Demo:
             self.run("predict", "quick.handful", "wine.csv", "-o", "predicted.csv", silent=True)
             scores[method] = self.accuracy("wine", "cultivar")
         spread, plain = scores.values()
-        self.say(f"  True accuracy with unlabeled rows {percent(spread)}, with labels only {percent(plain)}")
+        self.say(f"  True accuracy with unlabeled rows {ui.percent(spread)}, with labels only {ui.percent(plain)}")
         if spread <= plain:
             self.say("  Unlabeled rows did not help here; 'handful compare' shows where they do")
         self.say("")
@@ -185,7 +175,7 @@ class _Demo:
         self.run(*condense, show=("Fidelity",))
         self.run("predict", "rows.handful", "wine.csv", "-o", "predicted.csv", silent=True)
         accuracy = self.accuracy("wine", "cultivar")
-        self.say(f"  True accuracy of the forty rows: {percent(accuracy)}\n")
+        self.say(f"  True accuracy of the forty rows: {ui.percent(accuracy)}\n")
         return {"kept": 40, "accuracy": accuracy}
 
     def prototypes(self) -> dict[str, Any]:
@@ -209,7 +199,7 @@ class _Demo:
             shown += ([f"[{tag}]"] if tag != previous else []) + [token]
             previous = tag
         self.say(f"  {' '.join(shown)} …")
-        self.say(f"  True accuracy: {percent(accuracy)} of {len(pairs):,} words")
+        self.say(f"  True accuracy: {ui.percent(accuracy)} of {len(pairs):,} words")
         return {"ads": len(ads), "prototypes": n_words, "accuracy": accuracy}
 
 
@@ -242,16 +232,8 @@ def _split_digits() -> tuple[list[str], list[str]]:
     """Write digits in random order, rows to choose from with a few labels and rows for testing; return the labels of both."""
     rows, target, truth = _bundled("digits")
     order = random.Random(0).sample(range(len(truth)), len(truth))
-    shuffled = [truth[number] for number in order]
-    rows = rows[order].with_columns(pl.Series(target, _keep(shuffled, range(_START)), dtype=pl.String))
+    truth = [truth[number] for number in order]
+    rows = rows[order].with_columns(pl.Series(target, _keep(truth, range(_START)), dtype=pl.String))
     rows[:_POOL].write_csv("pool.csv")
     rows[_POOL:].write_csv("test.csv")
-    return shuffled[:_POOL], shuffled[_POOL:]
-
-
-def _add_labels(source: str, output: str, truth: Sequence[str], target: str, seed: int) -> None:
-    """Write a table with more labels, of random rows."""
-    rows = _read(source)
-    unlabeled = rows[target].is_null().arg_true().to_list()
-    kept = {*rows[target].is_not_null().arg_true().to_list(), *random.Random(seed).sample(unlabeled, _MORE)}
-    rows.with_columns(pl.Series(target, _keep(truth, kept))).write_csv(output)
+    return truth[:_POOL], truth[_POOL:]

@@ -4,43 +4,17 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import (
-    echo,
-    emit_json,
-    file_size,
-    interval,
-    notice,
-    percent,
-    shell_name,
-    show_notices,
-    status_line,
-    suggest_command,
-    verbose,
-)
-from handful.cli.options import (
-    INPUT,
-    NumberRange,
-    Priors,
-    Reading,
-    Run,
-    WholeNumber,
-    command_line,
-    reading_options,
-    run_options,
-    target_option,
-    unlabeled_rows_option,
-)
-from handful.cli.outputs import check_outputs, model_path
-from handful.cli.witnesses import also_option, as_witnesses, check_alone, fit_also, witness_facts
+from handful.cli import console as ui
+from handful.cli import options as opt
+from handful.cli.files import check_outputs, model_path, read_data
 from handful.errors import HandfulError, counted
 
 if TYPE_CHECKING:
@@ -56,27 +30,19 @@ KINDS = {
     "parser": ("fit_text", "Dependency parser, from trees."),
     "senses": ("fit_text", "Word senses, from labeled contexts."),
 }
+_PRIORS = opt.Pairs("LABEL=NUMBER,...", float, "no=0.9,yes=0.1")
 METRICS = ("auto", "accuracy", "balanced_accuracy", "f1_macro")
+_NOT_WITH_ALSO = ("--method", "--with", "--set", "--metric", "--class-priors")
 _ASKED = 2_000  # unlabeled rows of which the distribution of predictions is shown
+_MOST_NAMES = 5  # of a witness, that are printed with what they mean
+_CHANCE = 0.01  # p-value from which labels may be a random draw
 _LEAST_SPREAD, _MOST_CLASSES = 20, 8  # fewer rows tell nothing of class frequencies; more classes fill the screen
 
 
-class KindGroup(click.Group):
+class KindGroup(opt.LazyGroup):
     """A group whose commands are kinds of models; anything else is an argument of the first kind."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the kinds."""
-        return list(KINDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one kind."""
-        from handful.cli import with_common_options
-
-        if cmd_name not in KINDS:
-            return None
-        command = getattr(import_module(f"handful.cli.{KINDS[cmd_name][0]}"), f"fit_{cmd_name}_command")
-        assert isinstance(command, click.Command)
-        return with_common_options(command)
+    lazy, prefix = KINDS, "fit_"
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the default kind before arguments that name none."""
@@ -124,13 +90,13 @@ def fit_command() -> None:
 _SEARCH_OPTIONS = (
     click.option(
         "--minutes",
-        type=NumberRange(min=0, min_open=True),
+        type=opt.NumberRange(min=0, min_open=True),
         default=2.0,
         show_default=True,
         help="Time limit of the whole command.",
     ),
-    click.option("--trials", type=WholeNumber(min=1), help="Stop after this number of fits instead: reproducible."),
-    click.option("--memory", type=NumberRange(min=0.35), metavar="GB", help="Memory limit, at least 0.35 GB."),
+    click.option("--trials", type=opt.WholeNumber(min=1), help="Stop after this number of fits instead: reproducible."),
+    click.option("--memory", type=opt.NumberRange(min=0.35), metavar="GB", help="Memory limit, at least 0.35 GB."),
     click.option("--metric", type=click.Choice(METRICS), default="auto", show_default=True, help="Score to optimize."),
     click.option(
         "--text",
@@ -156,7 +122,7 @@ def search_options(command: Any) -> Any:
     return command
 
 
-def limits_of(given: dict[str, Any], run: Run, **more: Any) -> Limits:
+def limits_of(given: dict[str, Any], run: opt.Run, **more: Any) -> Limits:
     """Return the limits that options set; time counts from now."""
     from handful.comparison.trials import Limits
 
@@ -204,14 +170,14 @@ def classifier_of(text: str) -> Any:
 @contextmanager
 def search_status() -> Iterator[Callable[[Snapshot], None]]:
     """Give a callback that shows how a search is going in one line on a terminal."""
-    with status_line() as show:
+    with ui.status_line() as show:
 
         def watch(snapshot: Snapshot) -> None:
             if snapshot.message:
                 show(snapshot.message)
             elif snapshot.scores:
                 best, fits = snapshot.scores[0], counted(snapshot.n_trials, "fit")
-                show(f"{snapshot.seconds:.0f} s, {fits}, best so far: {best.method} {percent(best.mean)}")
+                show(f"{snapshot.seconds:.0f} s, {fits}, best so far: {best.method} {ui.percent(best.mean)}")
 
         yield watch
 
@@ -220,18 +186,18 @@ def search_status() -> Iterator[Callable[[Snapshot], None]]:
 
 
 @click.command("table")
-@click.argument("data", type=INPUT)
-@target_option(required=True)
+@click.argument("data", type=opt.INPUT)
+@opt.target_option(required=True)
 @click.option("--method", default="auto", show_default=True, help="Method, sklearn.svm:SVC, or auto to search for one.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter of the method. Repeatable.")
-@click.option("--class-priors", type=Priors(), help="True class frequencies, if known, such as no=0.9,yes=0.1.")
-@also_option
+@click.option("--class-priors", type=_PRIORS, help="True class frequencies, if known, such as no=0.9,yes=0.1.")
+@opt.also_option("Columns of cheap labels, such as an LLM's; how they err is learned.")
 @search_options
-@reading_options
-@unlabeled_rows_option
-@run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: DATA.handful next to DATA."})
+@opt.reading_options
+@opt.unlabeled_rows_option
+@opt.run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: DATA.handful next to DATA."})
 @click.pass_context
-def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: Run, **given: Any) -> None:
+def fit_table_command(ctx: click.Context, /, data: Path, reading: opt.Reading, run: opt.Run, **given: Any) -> None:
     """Train a classifier on DATA, a table, and save it.
 
     By default this is an ensemble; with more than 100 labels, the best of about eight candidates by cross-validation.
@@ -241,63 +207,66 @@ def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: 
       handful fit customers.csv --target segment
       handful fit customers.csv --target segment --method random-forest --set n_estimators=500
     """
-    from handful.cli.inputs import read_labeled_table
     from handful.persistence.model_file import save
     from handful.version import versions
 
-    method, params = _method(given["method"]), _settings(given["settings"])
-    _check_options(ctx, method, params)
+    method, params, also = _method(given["method"]), _settings(given["settings"]), given["also"]
+    _check_options(ctx, method, params, given)
     where = model_path(run, data)
     check_outputs(where, inputs=[data], force=run.force)
-    also = given["also"] or ()
+    table = read_data(
+        data,
+        given["target"],
+        opt.as_witnesses(reading, also),
+        max_unlabeled=given["unlabeled_rows"],
+        seed=run.seed,
+        needs_classes=True,
+    )
     if also:
-        check_alone(ctx, given["target"], also)
-        reading = as_witnesses(reading, also)
-    problem = read_labeled_table(data, given["target"], reading, max_unlabeled=given["unlabeled_rows"], seed=run.seed)
-    if also:
-        model, interrupted = fit_also(problem, also, given["text"], run), False
+        model, interrupted = _fit_also(table, also, given["text"], run), False
     else:
-        model, interrupted = _fit(problem, method, params, given, run)
+        model, interrupted = _fit(table, method, params, given, run)
     model.training_ |= {
         "data": data.name,
         "target": given["target"],
-        "rows in the data": problem.n_rows_read,
-        "command": command_line(ctx),
+        "rows in the data": table.n_rows_read,
+        "command": opt.command_line(ctx),
         **{name: version for name, version in versions().items() if name in ("handful", "scikit-learn")},
     }
-    earlier = where
-    if interrupted and where.exists():
-        where = _free_name(where)
     save(model, where)
-    show_notices(model.notices_)
-    _suggest_priors(model, problem)
-    facts = _facts(model, where, model.training_.get("estimate"))
+    ui.show_notices(model.notices_)
+    _suggest_priors(model, table)
+    facts = _facts(model, where)
     if run.as_json:
-        emit_json({**facts, **(witness_facts(model) if also else {})})
+        ui.emit_json(facts)
     else:
         _show(facts, model, data, given["target"], also)
     if interrupted:
-        kept = f" {earlier} was not replaced." if where != earlier else ""
-        click.echo(f"handful: interrupted; the best model so far was saved as {where}.{kept}", err=True)
+        click.echo(f"handful: interrupted; the best model so far was saved as {where}.", err=True)
         ctx.exit(130)
 
 
-def _check_options(ctx: click.Context, method: Any, params: dict[str, Any]) -> None:
-    from click.core import ParameterSource
+def _check_options(ctx: click.Context, method: Any, params: dict[str, Any], given: dict[str, Any]) -> None:
+    from handful.models.table_model import check_settings
 
+    if given["also"]:
+        if given["target"] in given["also"]:
+            raise click.UsageError(f"--also: {given['target']!r} is the label column. Name other columns.")
+        for param in ctx.command.params:
+            if param.opts[0] in _NOT_WITH_ALSO and opt.is_given(ctx, param):
+                raise click.UsageError(f"{param.opts[0]}: not with --also, which fits the ensemble. Leave it out.")
     if isinstance(method, str) and method == "auto":
         if params:
             raise click.UsageError("--set: parameters belong to one method. Add --method.")
-        return
-    if ctx.get_parameter_source("classes") is not ParameterSource.DEFAULT:
+    elif given["classes"]:
         raise click.UsageError("--with: adds a candidate to the search. Leave out --method, or name the class there.")
-    if params:
-        from handful.models.table_model import check_settings
-
+    elif params:
         check_settings(method, params)
 
 
-def _fit(table: Table, method: Any, params: dict[str, Any], given: dict[str, Any], run: Run) -> tuple[TableModel, bool]:
+def _fit(
+    table: Table, method: Any, params: dict[str, Any], given: dict[str, Any], run: opt.Run
+) -> tuple[TableModel, bool]:
     """Return the fitted model, and whether the search was interrupted."""
     from handful.comparison.fit import fit_selected
     from handful.models.adapters import check_storable
@@ -323,18 +292,39 @@ def _fit(table: Table, method: Any, params: dict[str, Any], given: dict[str, Any
     except ValueError as error:
         if isinstance(error, HandfulError) or not given["settings"]:
             raise
-        options = " ".join(f"--set {shell_name(setting)}" for setting in given["settings"])
+        options = " ".join(f"--set {ui.shell_name(setting)}" for setting in given["settings"])
         raise click.UsageError(f"{options}: does not suit the data ({' '.join(str(error).split())}).") from None
     return model, comparison is not None and comparison.state == "interrupted"
 
 
-def _free_name(where: Path) -> Path:
-    """Return a name next to that of a model, which no file has."""
-    names = (where.with_name(f"{where.stem}.interrupted{n or ''}{where.suffix}") for n in count())
-    return next(name for name in names if not name.exists())
+def _fit_also(table: Table, also: Sequence[str], text: str, run: opt.Run) -> TableModel:
+    """Fit with witnesses, and print what was learned about them."""
+    from handful.comparison.witnesses import fit_with_witnesses
+
+    with ui.progress_bar():
+        model, witnesses = fit_with_witnesses(table, also, text=text, random_state=run.seed)
+    for witness in witnesses:
+        n, names = int(witness.counts.sum()), [str(name) for name in table.classes.tolist()]
+        own = witness.own_names(names)
+        meaning = {name: code for code, name in enumerate(names)} | own
+        agree = sum(int(witness.counts[meaning[v], at]) for at, v in enumerate(witness.values) if v in meaning)
+        meanings = read_as({value: names[code] for value, code in own.items()})
+        n_rows = int(((witness.votes >= 0) & (table.codes < 0)).sum())
+        used = f"; {n_rows:,} rows learned from it." if witness.is_used else ", like chance; it is ignored."
+        ui.notice(f"'{witness.name}': agrees with {agree:,} of {n:,} labels{meanings}{used}")
+    alone = model.training_.get("estimate_alone")
+    if alone is not None:
+        ui.notice(f"Labels alone: {ui.percent(alone['value'], alone['n'])} of held-out labels.")
+    return model
 
 
-def _facts(model: TableModel, where: Path, estimate: dict[str, Any] | None) -> dict[str, Any]:
+def read_as(names: Mapping[str, Any]) -> str:
+    """Return what names of a witness are read as."""
+    shown = [f"{ui.visible(value)} = {ui.visible(str(label))}" for value, label in list(names.items())[:_MOST_NAMES]]
+    return f" (read as: {', '.join(shown)}{', …' if len(names) > _MOST_NAMES else ''})" if shown else ""
+
+
+def _facts(model: TableModel, where: Path) -> dict[str, Any]:
     """Return what is printed as JSON."""
     from handful.models.confidence import SURE_ENOUGH
 
@@ -353,8 +343,9 @@ def _facts(model: TableModel, where: Path, estimate: dict[str, Any] | None) -> d
         "unlabeled": model.n_unlabeled_,
         "classes": [str(label) for label in model.classes_.tolist()],
         "bytes": where.stat().st_size,
-        "estimate": estimate,
+        "estimate": model.training_.get("estimate"),
         "abstain": abstain,
+        **{name: model.training_[name] for name in ("witnesses", "estimate_alone") if name in model.training_},
     }
 
 
@@ -362,60 +353,60 @@ def _show(facts: dict[str, Any], model: TableModel, data: Path, target: str, als
     where, n = Path(facts["model"]), facts["labeled"]
     params = ", ".join(f"{name}={value}" for name, value in facts["params"].items())
     encoders = f", embeddings of {', '.join(facts['encoders'])}" if facts["encoders"] else ""
-    echo()
-    echo(f"  Model      {facts['method']}{f' ({params})' if params else ''}{encoders}")
+    ui.echo()
+    ui.echo(f"  Model      {facts['method']}{f' ({params})' if params else ''}{encoders}")
     if (estimate := facts["estimate"]) is not None:
-        few = f"; {counted(n, 'label')} {'are few' if n < 100 else ''}".rstrip() if n < 100 else ""
         n_splits, n_folds = estimate.get("n_splits", 0), estimate.get("n_folds", 0)
-        few = (f", stopped after {n_splits} of {n_folds} splits" if n_splits < n_folds else "") + few
+        stopped = f", stopped after {n_splits} of {n_folds} splits" if n_splits < n_folds else ""
+        few = f"; {counted(n, 'label', 'is/are')} few" if n < 100 else ""
         name = estimate["metric"].replace("_", " ").capitalize()
-        echo(
-            f"  {name:<10} {percent(estimate['value'], n)}, 95% interval {interval(estimate['low'], estimate['high'])} "
-            f"(cross-validated{few})"
-        )
-        if "standard error" in model.training_["selection"]:
-            echo(f"  Selected   {model.training_['selection']}")
+        limits = f"95% interval {ui.interval(estimate['low'], estimate['high'])}"
+        ui.echo(f"  {name:<10} {ui.percent(estimate['value'], n)}, {limits} (cross-validated{stopped}{few})")
     else:
-        echo(f"  Accuracy   not estimated: {model.training_['selection'].partition('estimated: ')[2]}")
+        ui.echo(f"  Accuracy   not estimated: {model.training_['selection'].partition('estimated: ')[2]}")
     if (abstain := facts["abstain"]) is not None:
         n_kept, n_correct = abstain["n_kept"], abstain["n_correct"]
-        correct = f", {percent(abstain['correct'], n_kept)} of those correct ({n_correct:,} of {n_kept:,})"
-        echo(
-            f"  Abstain    --abstain {abstain['threshold']:g} keeps {percent(abstain['coverage'], n)} of rows"
-            f"{correct if n_kept else ''}"
-        )
+        correct = f", {ui.percent(abstain['correct'], n_kept)} of those correct ({n_correct:,} of {n_kept:,})"
+        coverage = ui.percent(abstain["coverage"], n)
+        ui.echo(f"  Abstain    --abstain {abstain['threshold']:g} keeps {coverage} of rows{correct if n_kept else ''}")
     elif (model.confidence_ or {}).get("few") is not None:
-        echo("  Abstain    too few labels to measure confidence; it is kept low")
-    echo(f"  Saved      {where} ({file_size(where)})\n")
-    if verbose():
+        ui.echo("  Abstain    too few labels to measure confidence; it is kept low")
+    ui.echo(f"  Saved      {where} ({ui.file_size(where)})\n")
+    if ui.verbose():
         chosen = model.training_.get("selection", "")
         learned = f"{counted(n, 'label')}, {counted(facts['unlabeled'], 'unlabeled row')}"
-        echo(f"Trained on {learned}. {chosen if chosen != 'named' else ''}\n".replace(" \n", "\n"))
-    skipped = f" --columns {shell_name(','.join(f'{name}=skip' for name in also))}" if also else ""
-    suggest_command(
-        f"handful predict {shell_name(where)} NEW.csv -o predictions.csv",
-        f"handful next {shell_name(data)} --target {shell_name(target)}{skipped} -n 10     # labels that help most",
+        ui.echo(f"Trained on {learned}. {chosen if chosen != 'named' else ''}\n".replace(" \n", "\n"))
+    skipped = f" --columns {ui.shell_name(','.join(f'{name}=skip' for name in also))}" if also else ""
+    ui.suggest_command(
+        f"handful predict {ui.shell_name(where)} NEW.csv -o predictions.csv",
+        f"handful next {ui.shell_name(data)} --target {ui.shell_name(target)}{skipped} -n 10     # labels that help most",
     )
 
 
-def _suggest_priors(model: TableModel, problem: Table) -> None:
-    """Ask for class frequencies where labels look picked class by class, with the model's own estimate."""
+def _suggest_priors(model: TableModel, table: Table) -> None:
+    """Ask for class frequencies where labels look picked class by class, and predictions tell of other frequencies."""
+    import numpy as np
+    from scipy.stats import chisquare
+
     from handful.models.confidence import picked_by_class
 
-    n_classes, spare = len(problem.classes), problem.unlabeled[:_ASKED]
-    if model.shift_ is not None or len(spare) < _LEAST_SPREAD or n_classes > _MOST_CLASSES:
+    n_classes, spare = len(table.classes), table.unlabeled[:_ASKED]
+    labels = table.codes[table.labeled]
+    if model.shift_ is not None or len(spare) < _LEAST_SPREAD or not 1 < n_classes <= _MOST_CLASSES:
         return
-    if not picked_by_class(problem.codes[problem.labeled], n_classes):
+    if not picked_by_class(labels, n_classes):
         return
-    predictions, _ = model.predict_with_confidence(problem.values()[spare])
-    spread = {str(name): max(float((predictions == name).mean()), 0.01) for name in model.classes_.tolist()}
-    total = sum(spread.values())
-    shares = {name: round(value / total, 2) for name, value in spread.items()}
-    shares[max(shares, key=lambda name: shares[name])] += 1 - sum(shares.values())  # rounded shares add up to 1
-    example = ",".join(f"{name}={share:.2f}" for name, share in shares.items())
-    notice(
+    predictions, _ = model.predict_with_confidence(table.values()[spare])
+    shares = np.array([max((predictions == name).mean(), 0.01) for name in table.classes.tolist()])
+    shares /= shares.sum()
+    if chisquare(np.bincount(labels, minlength=n_classes), len(labels) * shares).pvalue > _CHANCE:
+        return
+    shown = shares.round(2)
+    shown[shown.argmax()] += 1 - shown.sum()  # rounded shares add up to 1
+    example = ",".join(f"{name}={share:.2f}" for name, share in zip(table.classes.tolist(), shown, strict=True))
+    ui.notice(
         "Classes have equal numbers of labels. If you know how frequent they are, say so; estimated from the predictions: "
-        f"--class-priors {shell_name(example)}"
+        f"--class-priors {ui.shell_name(example)}"
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import chain, groupby
 from pathlib import Path
@@ -13,22 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import (
-    echo,
-    emit_json,
-    file_size,
-    interval,
-    notice,
-    percent,
-    progress_bar,
-    shell_name,
-    show_notices,
-    suggest_command,
-    verbose,
-)
-from handful.cli.inputs import load_tagger
-from handful.cli.options import INPUT, NameList, Run, WholeNumber, command_line, parameters_of, run_options
-from handful.cli.outputs import check_outputs, model_path, training_state
+from handful.cli import console as ui
+from handful.cli import options as opt
+from handful.cli.files import check_outputs, load_tagger, model_path, read_text, training_state
 from handful.data.tagged import read_sentences
 from handful.errors import DataError, ParameterError, counted
 from handful.parsing.parser import DependencyParser
@@ -50,12 +36,9 @@ _SHORT = {
     "stacked": "crf+stacked-condensed-nn",
     "condensed": "crf+condensed-features",
 }
-_CLASSES_ONLY = (
-    "stacked-tagger",
-    "two-pass-tagger",
-    "prototype-tagger",
-    "prototype-ensemble",
-)  # of model files, trained otherwise
+# Classes of model files, trained otherwise.
+_CLASSES_ONLY = ("stacked-tagger", "two-pass-tagger", "prototype-tagger", "prototype-ensemble")
+_NOT_MEASURED = "Score      not measured (--dev FILE)"
 _MODEL = {"help": "Model file. Default: DATA.handful next to DATA."}
 
 
@@ -65,34 +48,34 @@ def _save(ctx: click.Context, model: Any, where: Path, facts: Mapping[str, Any],
     from handful.version import __version__
 
     dev = {f"dev {name}": value for name, value in scores.items()}
-    model.training_ = {**facts, "command": command_line(ctx), "handful": __version__, **dev}
+    model.training_ = {**facts, "command": opt.command_line(ctx), "handful": __version__, **dev}
     save(model, where, compressed=True)
 
 
 def _show(where: Path, summary: str, lines: Iterable[str], *following: str) -> None:
     """Print what a model was trained on, how good it is, where it is saved, and the next command."""
-    echo(f"{summary}\n")
+    ui.echo(f"{summary}\n")
     for line in lines:
-        echo(f"  {line}")
-    echo(f"  Saved      {where} ({file_size(where)})\n")
-    suggest_command(*following)
+        ui.echo(f"  {line}")
+    ui.echo(f"  Saved      {where} ({ui.file_size(where)})\n")
+    ui.suggest_command(*following)
 
 
 def _scores_line(scores: Mapping[str, float], limits: tuple[float, float] | None = None) -> list[str]:
     """Return the scores on --dev; the interval is that of F1 for spans, of accuracy for other tags."""
     if not scores:
         return []
-    line = f"On --dev   {', '.join(f'{name} {percent(value)}' for name, value in scores.items())}"
+    line = f"On --dev   {', '.join(f'{name} {ui.percent(value)}' for name, value in scores.items())}"
     name = "f1" if "f1" in scores else "accuracy"
-    return [line if limits is None else f"{line} (95% interval of {name} {interval(*limits)})"]
+    return [line if limits is None else f"{line} (95% interval of {name} {ui.interval(*limits)})"]
 
 
 # -- tagger -----------------------------------------------------------------------------------------------------------
 
 
 @click.command("tagger")
-@click.argument("data", type=INPUT)
-@click.option("--dev", type=INPUT, help="Tagged sentences to score the tagger on.")
+@click.argument("data", type=opt.INPUT)
+@click.option("--dev", type=opt.INPUT, help="Tagged sentences to score the tagger on.")
 @click.option(
     "--method",
     type=click.Choice([*_SHORT, *(name for name in method_names("sentences") if name not in _CLASSES_ONLY)]),
@@ -100,11 +83,11 @@ def _scores_line(scores: Mapping[str, float], limits: tuple[float, float] | None
     show_default=True,
     help="Method; 'handful methods' describes each.",
 )
-@click.option("--layout", type=NameList(), help="Names of the columns, such as token,pos,chunk,tag.")
+@click.option("--layout", type=opt.NameList(), help="Names of the columns, such as token,pos,chunk,tag.")
 @click.option("--tag", metavar="COLUMN", help="Column of tags. Default: the last one; upos in CoNLL-U.")
-@click.option("--unlabeled", type=INPUT, help="Raw text; a CRF uses clusters of its words.")
-@click.option("--clusters", type=INPUT, help="File of 'handful clusters' for a CRF, instead of --unlabeled.")
-@click.option("--also", type=INPUT, help="Sentences with cheap tags, such as an LLM's; how they err is learned.")
+@click.option("--unlabeled", type=opt.INPUT, help="Raw text; a CRF uses clusters of its words.")
+@click.option("--clusters", type=opt.INPUT, help="File of 'handful clusters' for a CRF, instead of --unlabeled.")
+@click.option("--also", type=opt.INPUT, help="Sentences with cheap tags, such as an LLM's; how they err is learned.")
 @click.option(
     "--check/--no-check",
     "checked",
@@ -112,11 +95,18 @@ def _scores_line(scores: Mapping[str, float], limits: tuple[float, float] | None
     show_default=True,
     help="Estimate the score by cross-validation (CRF, up to 2,000 sentences).",
 )
-@parameters_of(TaggerSetup)
-@run_options("resume", "jobs", "seed", "as_json", output=_MODEL)
+@opt.parameters_of(TaggerSetup)
+@opt.run_options("resume", "jobs", "seed", "as_json", output=_MODEL)
 @click.pass_context
 def fit_tagger_command(
-    ctx: click.Context, /, data: Path, dev: Path | None, checked: bool, settings: dict[str, Any], run: Run, **given: Any
+    ctx: click.Context,
+    /,
+    data: Path,
+    dev: Path | None,
+    checked: bool,
+    settings: dict[str, Any],
+    run: opt.Run,
+    **given: Any,
 ) -> None:
     """Train a tagger on DATA: CoNLL-U, or one token and its tag per line with a blank line after each sentence.
 
@@ -135,17 +125,12 @@ def fit_tagger_command(
     _check_options(method, run, given)
     state = training_state(run)
     train = read_tagged(data, given["layout"] or (), given["tag"])
-    show_notices(train.notes)
+    ui.show_notices(train.notes)
     held = None if dev is None else _read_dev(dev, train)
     setup = TaggerSetup(**settings, columns=tuple(train.sentences[0].columns), n_jobs=run.jobs, random_state=run.seed)
-    earlier = "is unchanged" if where.exists() else "was not written"
     witness = None if given["also"] is None else _read_witness(given["also"], train)
-    learned = None
-    with _if_stopped(f"{where} {earlier}: training was not finished."), progress_bar() as progress:
-        if witness is not None:
-            tagger, cluster_facts, learned = _fit_witness(setup, train, unlabeled, clusters, witness, progress)
-        else:
-            tagger, cluster_facts = _fit(setup, train, _SHORT.get(method, method), unlabeled, clusters, state, progress)
+    with ui.progress_bar() as progress:
+        tagger, cluster_facts, learned = _fit(setup, train, given, witness, state, progress)
     scores: dict[str, float] = {}
     limits: tuple[float, float] | None = None
     if held is not None:
@@ -156,7 +141,7 @@ def fit_tagger_command(
     _save(ctx, tagger, where, {**trained, "tokens": train.style.as_dict()}, scores)
     check = None
     if checked and held is None and method == "crf" and learned is None and len(train.sentences) <= MOST_CHECKED:
-        with _if_stopped(f"{where} is complete; only its score was not estimated."), progress_bar() as progress:
+        with ui.progress_bar() as progress:
             check = check_tagger(tagger, train.sentences, train.tags, with_spans=train.has_spans, progress=progress)
     labels = sorted({tag for row in train.tags for tag in row})
     facts: dict[str, Any] = {
@@ -172,55 +157,39 @@ def fit_tagger_command(
         "bytes": where.stat().st_size,
     }
     if run.as_json:
-        emit_json(facts)
+        ui.emit_json(facts)
         return
     lines = _scores_line(scores, limits) or (_witness_lines(learned) if learned is not None else [])
-    lines = lines or (_estimate_lines(check) if check is not None else _not_measured(data, given))
+    lines = lines or (_estimate_lines(check) if check is not None else [_NOT_MEASURED])
     lines = [*lines, *_cluster_lines(cluster_facts)]
-    n_features = f", {counted(facts['features'], 'feature')}" if facts["features"] and verbose() else ""
+    n_features = f", {counted(facts['features'], 'feature')}" if facts["features"] and ui.verbose() else ""
     # Raw text is enough only where nothing but the words is read.
     others = getattr(tagger, "columns_", ["word"])[1:]
     new = f"FILE.tsv     # columns {', '.join(['token', *others])}" if others else "TEXT.txt"
     summary = f"{data}: {counted(len(train.sentences), 'sentence')}, {counted(len(labels), 'tag')}{n_features}"
-    _show(where, summary, lines, f"handful predict {shell_name(where)} {new}")
-
-
-@contextmanager
-def _if_stopped(sentence: str) -> Iterator[None]:
-    """Print what has become of the model file if a person or the system ends the work."""
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit):
-        notice(sentence)
-        raise
+    _show(where, summary, lines, f"handful predict {ui.shell_name(where)} {new}")
 
 
 def _estimate_lines(check: TaggerCheck) -> list[str]:
-    name = {"f1": "F1"}.get(check.metric, check.metric.capitalize())
-    lines = [
-        f"{name:<10} {percent(check.scores[check.metric])}, 95% interval {interval(check.low, check.high)} "
-        f"(cross-validation, {counted(check.n_tested, 'sentence')})"
-    ]
-    others = {other: value for other, value in check.scores.items() if other != check.metric}
-    if others and verbose():
-        lines.append(f"{'':<10} {', '.join(f'{other} {percent(value)}' for other, value in others.items())}")
     from handful.tagging.estimate import FEWEST_NEW
 
+    name, limits = _metric_name(check.metric), f"95% interval {ui.interval(check.low, check.high)}"
+    score, tested = ui.percent(check.scores[check.metric]), counted(check.n_tested, "sentence")
+    lines = [f"{name:<10} {score}, {limits} (cross-validation, {tested})"]
+    others = [f"{name} {ui.percent(value)}" for name, value in check.scores.items() if name != check.metric]
+    if others and ui.verbose():
+        lines.append(f"{'':<10} {', '.join(others)}")
     unseen = check.new_names
     if unseen is not None and unseen.n >= FEWEST_NEW:
-        lines.append(f"{'New names':<10} {percent(unseen.f1)} F1 of names that are not in the training sentences")
+        lines.append(f"{'New names':<10} {ui.percent(unseen.f1)} F1 of names that are not in the training sentences")
     return lines
 
 
-def _not_measured(data: Path, given: Mapping[str, Any]) -> list[str]:
-    if given["layout"] is not None or given["tag"] is not None or given["clusters"] is not None:
-        return ["Score      not measured (--dev FILE)"]  # 'compare' would not read them as they were read
-    raw = "" if given["unlabeled"] is None else f" --unlabeled {shell_name(given['unlabeled'])}"
-    method = _SHORT.get(given["method"], given["method"])
-    return [f"Score      not measured (handful compare {shell_name(data)} --methods {method}{raw})"]
+def _metric_name(metric: str) -> str:
+    return {"f1": "F1"}.get(metric, metric.capitalize())
 
 
-def _check_options(method: str, run: Run, given: Mapping[str, Any]) -> None:
+def _check_options(method: str, run: opt.Run, given: Mapping[str, Any]) -> None:
     for option, value in (("--resume", run.resume), ("--clusters", given["clusters"])):
         if value is not None and method != "crf":
             raise click.UsageError(f"{option}: only for --method crf. Leave it out.")
@@ -257,68 +226,41 @@ def _read_witness(also: Path, train: Tagged) -> dict[tuple[str, ...], tuple[str,
     return {sentence.tokens: tags for sentence, tags in zip(tagged.sentences, tagged.tags, strict=True)}
 
 
-def _fit_witness(
-    setup: TaggerSetup,
-    train: Tagged,
-    unlabeled: Path | None,
-    clusters: Path | None,
-    witness: Mapping[Any, Any],
-    progress: Any,
-) -> tuple[Any, dict[str, Any], TaggedWitness]:
-    """Return the tagger, facts about clusters, and what was learned about the witness."""
-    from handful.tagging.witnesses import fit_tagged_witness
-
-    raw = [] if unlabeled is None else _raw(unlabeled, train)
-    lookups, facts = _lookups(setup, train, clusters, raw, progress)
-    tags = [list(row) for row in train.tags]
-    tagger, learned = fit_tagged_witness(
-        setup, train.sentences, tags, witness, with_spans=train.has_spans, lookups=lookups, progress=progress
-    )
-    return tagger.with_small_lookups() if lookups is not None and clusters is None else tagger, facts, learned
-
-
 def _witness_lines(learned: TaggedWitness) -> list[str]:
-    name = {"f1": "F1"}.get(learned.metric, learned.metric.capitalize())
     used = f"used {learned.best}" if learned.is_used else "no help, so left out"
-    scores = ", ".join(f"{use} {percent(score)}" for use, score in learned.scores.items())
+    scores = ", ".join(f"{use} {ui.percent(score)}" for use, score in learned.scores.items())
     return [
-        f"{name:<10} {percent(learned.scores[learned.best])} (3-fold cross-validation; {scores})",
-        f"{'Also':<10} {percent(learned.agreement)} in {counted(learned.n_both, 'sentence')} with your tags; "
+        f"{_metric_name(learned.metric):<10} {ui.percent(learned.scores[learned.best])} (3-fold cross-validation; {scores})",
+        f"{'Also':<10} {ui.percent(learned.agreement)} in {counted(learned.n_both, 'sentence')} with your tags; "
         f"{learned.n_others:,} more are {used}",
     ]
 
 
 def _fit(
-    setup: TaggerSetup,
-    train: Any,
-    method: str,
-    unlabeled: Path | None,
-    clusters: Path | None,
-    checkpoint: Path | None,
-    progress: Any,
-) -> Any:
-    """Return the fitted tagger."""
-    raw = [] if unlabeled is None else _raw(unlabeled, train)
+    setup: TaggerSetup, train: Tagged, given: Mapping[str, Any], witness: Any, checkpoint: Path | None, progress: Any
+) -> tuple[Any, dict[str, Any], TaggedWitness | None]:
+    """Return the fitted tagger, facts about clusters, and what was learned about a witness."""
+    from handful.tagging.witnesses import fit_tagged_witness
+
+    unlabeled, clusters, method = given["unlabeled"], given["clusters"], given["method"]
+    raw = [] if unlabeled is None else list(read_text(unlabeled, train.style))
     tags = [list(row) for row in train.tags]
-    if method == "crf":
-        lookups, facts = _lookups(setup, train, clusters, raw, progress)
+    if method != "crf":
+        spec = get_method(_SHORT.get(method, method), "sentences")
+        if "raw text" in spec.resources and not raw:
+            raise click.UsageError(f"--method {method}: needs raw text. Add --unlabeled FILE.")
+        assert spec.train is not None
+        return spec.train(setup, train.sentences, tags, raw), {}, None
+    lookups, facts = _lookups(setup, train, clusters, raw, progress)
+    learned = None
+    if witness is None:
         tagger = setup.fit_crf(train.sentences, tags, lookups, progress=progress, checkpoint=checkpoint)
-        return tagger.with_small_lookups() if clusters is None else tagger, facts
-    spec = get_method(method, "sentences")
-    if "raw text" in spec.resources and not raw:
-        short = next((name for name, full in _SHORT.items() if full == method), method)
-        raise click.UsageError(f"--method {short}: needs raw text. Add --unlabeled FILE.")
-    assert spec.train is not None
-    return spec.train(setup, train.sentences, tags, raw), {}
-
-
-def _raw(unlabeled: Path, train: Tagged) -> list[Sentence]:
-    """Read raw text, split as the training tokens are."""
-    from handful.cli.inputs import cut_of
-    from handful.data.files import Source
-
-    source = Source(unlabeled)
-    return list(read_sentences(source, cut_of(source, None, train.style), train.style.abbreviations))
+    else:
+        tagger, learned = fit_tagged_witness(
+            setup, train.sentences, tags, witness, with_spans=train.has_spans, lookups=lookups, progress=progress
+        )
+    is_own = clusters is None and (witness is None or lookups is not None)
+    return tagger.with_small_lookups() if is_own else tagger, facts, learned
 
 
 def _lookups(
@@ -333,7 +275,7 @@ def _lookups(
         return {"brown": BrownClusters.load(clusters).paths_}, {}
     own = setup.lookups(raw) if raw else None
     if raw and own is None:
-        notice("--unlabeled: not used, with fewer than 5 tokens per word type. Give more text.")
+        ui.notice("--unlabeled: not used, with fewer than 5 tokens per word type. Give more text.")
     ready = ready_clusters([sentence.tokens for sentence in train.sentences])
     candidates = [] if own is None else [ClusterCandidate("raw text", own, margin=0.5)]
     if ready is not None:
@@ -356,10 +298,10 @@ def _cluster_lines(clusters: Mapping[str, Any]) -> list[str]:
     if not scores:
         return [f"{'Clusters':<10} {used} (not compared: too few sentences)"]
     metric = "F1" if clusters["metric"] == "f1" else "accuracy"
-    others = ", ".join(f"{name} {percent(score)}" for name, score in scores.items() if name != used)
+    others = ", ".join(f"{name} {ui.percent(score)}" for name, score in scores.items() if name != used)
     lead = 100 * (scores[used] - max(score for name, score in scores.items() if name != used))
     return [
-        f"{'Clusters':<10} {used}, {metric} {percent(scores[used])} ({others}; {lead:+.1f} points, cross-validation)"
+        f"{'Clusters':<10} {used}, {metric} {ui.percent(scores[used])} ({others}; {lead:+.1f} points, cross-validation)"
     ]
 
 
@@ -367,14 +309,14 @@ def _cluster_lines(clusters: Mapping[str, Any]) -> list[str]:
 
 
 @click.command("parser")
-@click.argument("data", type=INPUT)
-@click.option("--dev", type=INPUT, help="Trees to score the parser on.")
-@click.option("--clusters", type=INPUT, help="File of 'handful clusters'.")
-@parameters_of(DependencyParser)
-@run_options("resume", "jobs", "seed", "as_json", output=_MODEL)
+@click.argument("data", type=opt.INPUT)
+@click.option("--dev", type=opt.INPUT, help="Trees to score the parser on.")
+@click.option("--clusters", type=opt.INPUT, help="File of 'handful clusters'.")
+@opt.parameters_of(DependencyParser)
+@opt.run_options("resume", "jobs", "seed", "as_json", output=_MODEL)
 @click.pass_context
 def fit_parser_command(
-    ctx: click.Context, /, data: Path, dev: Path | None, clusters: Path | None, settings: dict[str, Any], run: Run
+    ctx: click.Context, /, data: Path, dev: Path | None, clusters: Path | None, settings: dict[str, Any], run: opt.Run
 ) -> None:
     """Train a dependency parser on the trees of DATA, CoNLL-U with tags.
 
@@ -395,21 +337,21 @@ def fit_parser_command(
     dev_trees = None if dev is None else read_treebank(dev, columns)
     paths = None if clusters is None else {row.word: row.path for row in read_clusters(clusters)}
     parser = DependencyParser(**settings, clusters=paths, n_jobs=run.jobs, random_state=run.seed)
-    with progress_bar() as progress:
+    with ui.progress_bar() as progress:
         parser.fit(trees, progress=progress, checkpoint=state)
     scores = {} if dev_trees is None else parser.score(dev_trees).as_dict()
     tags = " and ".join(parser.columns_)
     _save(ctx, parser, where, {"data": data.name, "sentences": len(trees), "tags": tags}, scores)
     if parser.n_lifted_:
         kind = "projective" if parser.projective else "single-root"
-        notice(f"{counted(parser.n_lifted_, 'word')} got another head for training, to make the trees {kind}.")
+        ui.notice(f"{counted(parser.n_lifted_, 'word')} got another head for training, to make the trees {kind}.")
     if run.as_json:
         counts = {"sentences": len(trees), "features": int(parser.n_active_), "lifted": int(parser.n_lifted_)}
-        emit_json({"model": str(where), **counts, "dev": scores, "bytes": where.stat().st_size})
+        ui.emit_json({"model": str(where), **counts, "dev": scores, "bytes": where.stat().st_size})
         return
     summary = f"{data}: {counted(len(trees), 'tree')}, {counted(parser.n_active_, 'feature')}, tags in {tags}"
-    lines = _scores_line(scores) or ["Score      not measured (--dev FILE)"]
-    _show(where, summary, lines, f"handful predict {shell_name(where)} TAGGED.conllu -o PARSED.conllu")
+    lines = _scores_line(scores) or [_NOT_MEASURED]
+    _show(where, summary, lines, f"handful predict {ui.shell_name(where)} TAGGED.conllu -o PARSED.conllu")
 
 
 # -- prototypes -------------------------------------------------------------------------------------------------------
@@ -420,12 +362,14 @@ _SHORT_FIELD = 1.5  # words: fields that are shorter in the mean are hardly fiel
 
 
 @click.command("prototypes")
-@click.argument("prototypes", type=INPUT)
-@click.argument("text", type=INPUT)
-@click.option("--similarity-text", type=INPUT, help="More raw text to learn word similarity from.")
-@click.option("--tagged", type=INPUT, help="Tagged sentences to learn from as well.")
-@parameters_of(PrototypeEnsemble)
-@run_options("resume", "jobs", "seed", "as_json", output={"help": "Model file. Default: TEXT.handful next to TEXT."})
+@click.argument("prototypes", type=opt.INPUT)
+@click.argument("text", type=opt.INPUT)
+@click.option("--similarity-text", type=opt.INPUT, help="More raw text to learn word similarity from.")
+@click.option("--tagged", type=opt.INPUT, help="Tagged sentences to learn from as well.")
+@opt.parameters_of(PrototypeEnsemble)
+@opt.run_options(
+    "resume", "jobs", "seed", "as_json", output={"help": "Model file. Default: TEXT.handful next to TEXT."}
+)
 @click.pass_context
 def fit_prototypes_command(
     ctx: click.Context,
@@ -435,7 +379,7 @@ def fit_prototypes_command(
     similarity_text: Path | None,
     tagged: Path | None,
     settings: dict[str, Any],
-    run: Run,
+    run: opt.Run,
 ) -> None:
     """Train a tagger on PROTOTYPES, a list of example words for each label, and TEXT, raw sentences.
 
@@ -457,7 +401,9 @@ def fit_prototypes_command(
         _check_own_words(prototypes, lists)
     sentences, step = even_sample(_tokens(text), MOST_TEXT)
     if step > 1:
-        notice(f"{text}: 1 of {step} sentences is used, {sum(map(len, sentences)):,} tokens. Similarity needs no more.")
+        ui.notice(
+            f"{text}: 1 of {step} sentences is used, {sum(map(len, sentences)):,} tokens. Similarity needs no more."
+        )
     inputs, tags = list(sentences), None
     if tagged is not None:
         known = read_tagged(tagged)
@@ -466,19 +412,19 @@ def fit_prototypes_command(
         tags = [*map(list, known.tags), *[None] * len(sentences)]
     ensemble = PrototypeEnsemble(lists, n_jobs=run.jobs, random_state=run.seed, **settings)
     more = () if similarity_text is None else _tokens(similarity_text)
-    with progress_bar() as progress:
+    with ui.progress_bar() as progress:
         ensemble.fit(inputs, tags, more_text=more, progress=progress, checkpoint=state)
     trained = {"data": text.name, "prototypes": prototypes.name, "sentences": len(sentences)}
     _save(ctx, ensemble, where, trained, {})
     facts = {"model": str(where), **_prototype_facts(ensemble, lists, sentences), "bytes": where.stat().st_size}
     _prototype_notices(facts)
     if run.as_json:
-        emit_json(facts)
+        ui.emit_json(facts)
         return
     summary = f"{text}: {counted(len(sentences), 'sentence')}, {counted(len(facts['labels']), 'label')}"
     following = (
-        f"handful predict {shell_name(where)} {shell_name(text)} -o tagged.tsv",
-        f"handful prototypes check {shell_name(prototypes)} {shell_name(text)} --tagger {shell_name(where)}",
+        f"handful predict {ui.shell_name(where)} {ui.shell_name(text)} -o tagged.tsv",
+        f"handful prototypes check {ui.shell_name(prototypes)} {ui.shell_name(text)} --tagger {ui.shell_name(where)}",
     )
     _show(where, summary, _settings_lines(facts, ensemble), *following)
 
@@ -537,10 +483,10 @@ def _prototype_notices(facts: Mapping[str, Any]) -> None:
     several = [f"{word} ({', '.join(labels)})" for word, labels in facts["several_labels"].items()]
     for title, words in (("Under several labels", several), ("Not in the text", facts["absent_prototypes"])):
         if words:
-            notice(f"{title}: {', '.join(words[:_SHOWN])}{', ...' if len(words) > _SHOWN else ''}")
+            ui.notice(f"{title}: {', '.join(words[:_SHOWN])}{', ...' if len(words) > _SHOWN else ''}")
     length = facts["words_a_field"]
     if length is not None and length < _SHORT_FIELD:
-        notice(f"Fields have {length:.1f} words in the mean. If yours are longer, add --sticky 4.")
+        ui.notice(f"Fields have {length:.1f} words in the mean. If yours are longer, add --sticky 4.")
 
 
 def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> list[str]:
@@ -556,7 +502,7 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
         lines.append(f"Boundaries {' '.join(facts['separators'])} (--no-separators treats them as words)")
     if ensemble.crf_ is not None:
         lines.append(
-            f"Weights    {percent(ensemble.crf_weight_)} tagged sentences, {percent(1 - ensemble.crf_weight_)} prototypes"
+            f"Weights    {ui.percent(ensemble.crf_weight_)} tagged sentences, {ui.percent(1 - ensemble.crf_weight_)} prototypes"
         )
     return lines
 
@@ -565,32 +511,32 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
 
 
 @click.command("senses")
-@click.argument("sample", type=INPUT)
-@click.option("--key", type=INPUT, help="Key with the senses, if SAMPLE has none.")
-@click.option("--dtd", type=INPUT, help="DTD with the entities. Default: the one next to SAMPLE.")
-@click.option("--unlabeled", type=INPUT, multiple=True, help="Raw text to take unlabeled contexts from. Repeatable.")
-@click.option("--limit", type=WholeNumber(min=1), default=1500, show_default=True, help="Most contexts of a word.")
-@click.option("--tagger", type=INPUT, help="Part-of-speech tagger (model file), for better features.")
+@click.argument("sample", type=opt.INPUT)
+@click.option("--key", type=opt.INPUT, help="Key with the senses, if SAMPLE has none.")
+@click.option(
+    "--unlabeled", type=opt.INPUT, multiple=True, help="Raw text to take unlabeled contexts from. Repeatable."
+)
+@click.option("--limit", type=opt.WholeNumber(min=1), default=1500, show_default=True, help="Most contexts of a word.")
+@click.option("--tagger", type=opt.INPUT, help="Part-of-speech tagger (model file), for better features.")
 @click.option(
     "--method",
     type=click.Choice(["auto", *method_names("occurrences")]),
     help="Method. Default: auto (cross-validation); composite-kernel-pca with --unlabeled.",
 )
-@parameters_of(SenseClassifier, leave_out=["tagger", "encoder", "method"])
-@run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: SAMPLE.handful next to SAMPLE."})
+@opt.parameters_of(SenseClassifier, leave_out=["tagger", "encoder", "method"])
+@opt.run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: SAMPLE.handful next to SAMPLE."})
 @click.pass_context
 def fit_senses_command(
     ctx: click.Context,
     /,
     sample: Path,
     key: Path | None,
-    dtd: Path | None,
     unlabeled: tuple[Path, ...],
     limit: int,
     tagger: Path | None,
     method: str | None,
     settings: dict[str, Any],
-    run: Run,
+    run: opt.Run,
 ) -> None:
     """Train a word sense classifier for every word of SAMPLE: Senseval XML, or a table with text, word and sense.
 
@@ -604,15 +550,15 @@ def fit_senses_command(
     from handful.senses.harvesting import harvest
 
     where = model_path(run, sample)
-    check_outputs(where, inputs=[sample, key, dtd, tagger, *unlabeled], force=run.force)
-    occurrences = list(read_occurrences(sample, key=key, dtd=dtd))
+    check_outputs(where, inputs=[sample, key, tagger, *unlabeled], force=run.force)
+    occurrences = list(read_occurrences(sample, key=key))
     if not any(occurrence.senses for occurrence in occurrences):
         raise DataError(f"{sample}: no context has a sense. Fill in some, or name the file that has them with --key.")
     tags = None if tagger is None else load_tagger(tagger)
     method = method or ("composite-kernel-pca" if unlabeled else "auto")
     model = SenseClassifier(method, **settings, tagger=tags, n_jobs=run.jobs, random_state=run.seed)
     harvested: list[Any] = []
-    with progress_bar() as progress:
+    with ui.progress_bar() as progress:
         if unlabeled:
             harvested = harvest(
                 chain.from_iterable(read_sentences(path) for path in unlabeled),
@@ -628,14 +574,14 @@ def fit_senses_command(
     _save(ctx, model, where, {"data": sample.name, "methods": chosen} | ({"encoder": encoder} if encoder else {}), {})
     counts = {"words": len(model.models_), "contexts": len(occurrences), "unlabeled": len(harvested)}
     if run.as_json:
-        emit_json(
+        ui.emit_json(
             {"model": str(where), "method": model.method, "methods": methods, **counts, "bytes": where.stat().st_size}
         )
         return
     summary = f"{sample}: {counted(counts['words'], 'word')}, {counted(len(occurrences), 'context')}"
     summary += f", {counted(len(harvested), 'unlabeled context')}" if unlabeled else ""
-    following = [f"handful predict {shell_name(where)} NEW{bare_suffix(sample)}"]
-    if key is None and dtd is None:  # 'compare' reads neither, and one raw text
-        more = f" --unlabeled {shell_name(unlabeled[0])}" if len(unlabeled) == 1 else ""
-        following.append(f"handful compare {shell_name(sample)}{more}")
+    following = [f"handful predict {ui.shell_name(where)} NEW{bare_suffix(sample)}"]
+    if key is None:  # which 'compare' does not read
+        more = f" --unlabeled {ui.shell_name(unlabeled[0])}" if len(unlabeled) == 1 else ""
+        following.append(f"handful compare {ui.shell_name(sample)}{more}")
     _show(where, summary, [f"Method     {chosen}"], *following)

@@ -2,47 +2,95 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 import textwrap
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import partial, wraps
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 
-from handful.params import Jobs, Range, admits, declared, describe
+from handful.cli import console
+from handful.params import admits, declared, describe
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 _WIDTH = 80  # characters of a help text
 _ELSEWHERE = ("n_jobs", "random_state")  # parameters that are called --jobs and --seed in every command
 
 
+# -- commands ---------------------------------------------------------------------------------------------------------
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when that command is used."""
+
+    lazy: Mapping[str, tuple[str, str]] = {}
+    """Command -> module of this package, one-line help."""
+    prefix = ""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return list(self.lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command."""
+        if cmd_name not in self.lazy:
+            return None
+        module = import_module(f"handful.cli.{self.lazy[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{self.prefix}{cmd_name}_command")
+        return with_common_options(command)
+
+
+def with_common_options(command: click.Command) -> click.Command:
+    """Give a command, or each command of a group, the options -q, -v and --debug."""
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            with_common_options(inner)
+    elif not any("--verbose" in param.opts for param in command.params):
+        command.params += [
+            _flag(["-q", "--quiet"], callback=_set_level, help="Print no notices."),
+            _flag(["-v", "--verbose"], callback=_set_level, help="Print details."),
+            _flag(["--debug"], help="Print a traceback on failure."),
+        ]
+    return command
+
+
+_flag = partial(click.Option, is_flag=True, expose_value=False)
+
+
+def _set_level(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    console.state.level += value if param.name == "verbose" else -value
+
+
 # -- types of values --------------------------------------------------------------------------------------------------
 
 
-class Columns(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Kinds of columns, as ``name=kind,name=kind``."""
+class Pairs(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Values by name, as ``name=value,name=value``."""
 
-    name = "NAME=KIND,..."
+    def __init__(self, name: str, kind: Callable[[str], Any], example: str) -> None:
+        self.name, self.kind, self.example = name, kind, example
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, str]:
-        """Return a dictionary of name to kind."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, Any]:
+        """Return a dictionary of name to value."""
         if isinstance(value, dict):
             return value
-        kinds: dict[str, str] = {}
+        pairs: dict[str, Any] = {}
         for part in str(value).split(","):
-            name, equals, kind = part.rpartition("=")
-            if not equals or not name.strip() or not kind.strip():
-                self.fail(f"{part!r} is not NAME=KIND. Write age=numeric,city=categorical,id=skip.", param, ctx)
-            kinds[name.strip()] = kind.strip()
-        return kinds
+            name, _, text = map(str.strip, part.rpartition("="))
+            try:
+                pairs[name] = self.kind(text)
+            except ValueError:
+                name = ""
+            if not name or not text:
+                self.fail(f"{part!r} is not {self.name.partition(',')[0]}. Write {self.example}.", param, ctx)
+        return pairs
 
 
 class NameList(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -53,27 +101,6 @@ class NameList(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         """Return the names."""
         return value if isinstance(value, tuple) else tuple(n.strip() for n in str(value).split(",") if n.strip())
-
-
-class Priors(click.ParamType):  # type: ignore[type-arg, unused-ignore]
-    """Frequencies of classes, as ``label=number,label=number``."""
-
-    name = "LABEL=NUMBER,..."
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, float]:
-        """Return a dictionary of label to frequency."""
-        if isinstance(value, dict):
-            return value
-        priors = {}
-        for part in str(value).split(","):
-            name, _, number = part.rpartition("=")
-            try:
-                priors[name.strip()] = float(number)
-            except ValueError:
-                name = ""
-            if not name:
-                self.fail(f"{part!r} is not LABEL=NUMBER. Write no=0.9,yes=0.1.", param, ctx)
-        return priors
 
 
 class NumberRange(click.FloatRange):
@@ -109,7 +136,8 @@ class Declared(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 
     Examples
     --------
-    >>> from handful.params import Count
+    >>> from handful.cli import console
+    from handful.params import Count
     >>> kind = Declared(Count | Literal["cv"])
     >>> kind.convert("3", None, None), kind.convert("cv", None, None), kind.name
     (3, 'cv', 'INTEGER|cv')
@@ -140,12 +168,26 @@ def _readings(value: Any) -> Iterator[Any]:
     yield value
 
 
+def collect(name: str, make: Callable[..., Any], options: Mapping[str, Decorator]) -> Decorator:
+    """Give a command options whose values it gets together, as one argument that `make` makes of them."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def collected(*args: Any, **values: Any) -> Any:
+            return command(*args, **{name: make(**{option: values.pop(option) for option in options})}, **values)
+
+        decorated: Any = collected
+        for option in reversed(list(options.values())):
+            decorated = option(decorated)
+        return decorated  # type: ignore[no-any-return]
+
+    return decorate
+
+
 # -- options from the parameters of a class ---------------------------------------------------------------------------
 
 
-def parameters_of(
-    cls: type, *, leave_out: Collection[str] = (), choices: Mapping[str, Sequence[str]] | None = None
-) -> Callable[[Command], Command]:
+def parameters_of(cls: type, *, leave_out: Collection[str] = ()) -> Decorator:
     """Give a command an option for every parameter of a class that has a short written form, with the class's default.
 
     Parameters
@@ -154,8 +196,6 @@ def parameters_of(
         A class whose ``__init__`` is annotated and whose docstring has a section ``Parameters``.
     leave_out : collection of str
         Parameters for which the command defines an option itself.
-    choices : mapping of str to sequence of str, optional
-        Legal values of a parameter whose annotation is a string.
 
     Returns
     -------
@@ -169,7 +209,8 @@ def parameters_of(
 
     Examples
     --------
-    >>> from handful.params import Count
+    >>> from handful.cli import console
+    from handful.params import Count
     >>> class Model:
     ...     '''A model.
     ...
@@ -187,24 +228,12 @@ def parameters_of(
     {'size': 5}
     """
     start, texts = inspect.signature(cls).parameters, parameter_texts(cls)
-    annotations = {**declared(cls), **{name: Literal[tuple(values)] for name, values in (choices or {}).items()}}
     options = {
         name: _option(name, annotation, start[name].default, texts.get(name, ""))
-        for name, annotation in annotations.items()
+        for name, annotation in declared(cls).items()
         if name not in (*leave_out, *_ELSEWHERE) and _metavars(annotation)
     }
-
-    def decorate(command: Command) -> Command:
-        @functools.wraps(command)
-        def collected(*args: Any, **values: Any) -> Any:
-            return command(*args, settings={name: values.pop(name) for name in options}, **values)
-
-        decorated: Any = collected
-        for option in reversed(options.values()):
-            decorated = option(decorated)
-        return decorated  # type: ignore[no-any-return]
-
-    return decorate
+    return collect("settings", dict, options)
 
 
 def parameter_texts(cls: type) -> dict[str, str]:
@@ -245,14 +274,12 @@ def help_line(text: str) -> str:
     return first
 
 
-def _option(name: str, annotation: Any, default: Any, text: str) -> Callable[[Any], Any]:
+def _option(name: str, annotation: Any, default: Any, text: str) -> Decorator:
     words = name.replace("_", "-")
     if _without_none(annotation) is bool:
         return click.option(f"--{words}/--no-{words}", name, default=default, show_default=True, help=help_line(text))
-    limits = f" ({describe(_without_none(annotation))})" if _has_limits(annotation) else ""
-    plain = help_line(text)
-    plain += limits if len(plain) + len(limits) <= _WIDTH else ""
-    return click.option(f"--{words}", name, type=Declared(annotation), default=default, show_default=True, help=plain)
+    kind = Declared(annotation)
+    return click.option(f"--{words}", name, type=kind, default=default, show_default=True, help=help_line(text))
 
 
 def _metavars(annotation: Any) -> list[str]:
@@ -271,12 +298,6 @@ def _without_none(annotation: Any) -> Any:
     if get_origin(annotation) not in (Union, types.UnionType):
         return annotation
     return Union[tuple(part for part in get_args(annotation) if part is not type(None))]  # noqa: UP007
-
-
-def _has_limits(annotation: Any) -> bool:
-    if get_origin(annotation) is Annotated:
-        return any(isinstance(bound, Range) for bound in get_args(annotation)[1:])
-    return any(_has_limits(part) for part in get_args(annotation) if get_origin(annotation) is not Literal)
 
 
 # -- options that mean the same in every command ----------------------------------------------------------------------
@@ -298,35 +319,42 @@ class Run:
     as_json: bool = False
 
 
-_RUN: dict[str, Callable[..., Any]] = {
-    "output": partial(click.option, "--output", "-o", type=OUTPUT, help="File to write. Default: stdout."),
-    "force": partial(click.option, "--force", is_flag=True, help="Replace files that exist."),
-    "resume": partial(
-        click.option,
-        "--resume",
-        type=click.Path(path_type=Path, file_okay=False),
-        metavar="FOLDER",
-        help="Keep progress in FOLDER; a stopped run goes on from there.",
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+def _check_jobs(ctx: click.Context, param: click.Parameter, value: int) -> int:
+    if value < 1 and value != -1:
+        raise click.BadParameter(f"must be an integer of at least 1 or -1, got {value}.", ctx, param)
+    return value
+
+
+_RUN: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "output": (("--output", "-o"), {"type": OUTPUT, "help": "File to write. Default: stdout."}),
+    "force": (("--force",), {"is_flag": True, "help": "Replace files that exist."}),
+    "resume": (
+        ("--resume",),
+        {"type": _FOLDER, "metavar": "FOLDER", "help": "Keep progress in FOLDER; a stopped run goes on from there."},
     ),
-    "jobs": partial(
-        click.option,
-        "--jobs",
-        type=Declared(Jobs),
-        default=-1,
-        show_default=True,
-        help="Number of parallel workers; -1 uses all cores.",
+    "jobs": (
+        ("--jobs",),
+        {
+            "type": int,
+            "callback": _check_jobs,
+            "default": -1,
+            "show_default": True,
+            "help": "Number of parallel workers; -1 uses all cores.",
+        },
     ),
-    "engine": partial(
-        click.option, "--engine", metavar="ENGINE", help="Workers: 'dask', or the address of a Dask scheduler."
+    "engine": (("--engine",), {"metavar": "ENGINE", "help": "Workers: 'dask', or the address of a Dask scheduler."}),
+    "seed": (
+        ("--seed",),
+        {"type": WholeNumber(min=0), "default": 0, "show_default": True, "help": "Seed of random numbers."},
     ),
-    "seed": partial(
-        click.option, "--seed", type=WholeNumber(min=0), default=0, show_default=True, help="Seed of random numbers."
-    ),
-    "as_json": partial(click.option, "--json", "as_json", is_flag=True, help="Print JSON on stdout."),
+    "as_json": (("--json", "as_json"), {"is_flag": True, "help": "Print JSON on stdout."}),
 }
 
 
-def run_option(name: str, **changes: Any) -> Callable[[Command], Command]:
+def run_option(name: str, **changes: Any) -> Decorator:
     """Return one of the options that mean the same in every command, for a command that takes it by itself.
 
     Parameters
@@ -336,11 +364,11 @@ def run_option(name: str, **changes: Any) -> Callable[[Command], Command]:
     **changes
         What differs here, such as a more precise ``help``.
     """
-    option: Callable[[Command], Command] = _RUN[name](**changes)
-    return option
+    words, settings = _RUN[name]
+    return click.option(*words, **{**settings, **changes})
 
 
-def run_options(*names: str, **changes: Mapping[str, Any]) -> Callable[[Command], Command]:
+def run_options(*names: str, **changes: Mapping[str, Any]) -> Decorator:
     """Give a command options that mean the same everywhere; it gets them together as ``run``, a `Run`.
 
     Parameters
@@ -360,20 +388,8 @@ def run_options(*names: str, **changes: Mapping[str, Any]) -> Callable[[Command]
     (1, 3, False)
     """
     wanted = {*names, *changes, *(["force"] if "output" in {*names, *changes} else [])}
-    chosen = [field.name for field in fields(Run) if field.name in wanted]
-    assert len(chosen) == len(wanted), "run_options: a name that Run does not have"
-
-    def decorate(command: Command) -> Command:
-        @wraps(command)
-        def collected(*args: Any, **values: Any) -> Any:
-            return command(*args, run=Run(**{name: values.pop(name) for name in chosen}), **values)
-
-        decorated: Any = collected
-        for name in reversed(chosen):
-            decorated = run_option(name, **changes.get(name, {}))(decorated)
-        return decorated  # type: ignore[no-any-return]
-
-    return decorate
+    assert wanted <= _RUN.keys(), "run_options: a name that Run does not have"
+    return collect("run", Run, {name: run_option(name, **changes.get(name, {})) for name in _RUN if name in wanted})
 
 
 @dataclass(frozen=True)
@@ -387,41 +403,52 @@ class Reading:
     dayfirst: bool | None = None
 
 
-_READING = (
-    click.option("--columns", type=Columns(), help="Kinds of columns: numeric, categorical, datetime, text or skip."),
-    click.option(
-        "--missing-label",
-        "missing_labels",
-        multiple=True,
-        metavar="TEXT",
-        help="Text in the label column that means 'no label'. Repeatable.",
-    ),
-    click.option(
-        "--keep-label",
-        "keep_labels",
-        multiple=True,
-        metavar="TEXT",
-        help="Label that only looks like a missing one, such as unknown. Repeatable.",
-    ),
-    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign of numbers. Default: from the cells."),
-    click.option(
-        "--dayfirst/--monthfirst", default=None, help="Order of dates such as 01/02/2020. Default: from the cells."
-    ),
+_KINDS = Pairs("NAME=KIND,...", str, "age=numeric,city=categorical,id=skip")
+_DATES = "Order of dates such as 01/02/2020. Default: from the cells."
+reading_options = collect(
+    "reading",
+    Reading,
+    {
+        "columns": click.option(
+            "--columns", type=_KINDS, help="Kinds of columns: numeric, categorical, datetime, text or skip."
+        ),
+        "missing_labels": click.option(
+            "--missing-label",
+            "missing_labels",
+            multiple=True,
+            metavar="TEXT",
+            help="Text in the label column that means 'no label'. Repeatable.",
+        ),
+        "keep_labels": click.option(
+            "--keep-label",
+            "keep_labels",
+            multiple=True,
+            metavar="TEXT",
+            help="Label that only looks like a missing one, such as unknown. Repeatable.",
+        ),
+        "decimal": click.option(
+            "--decimal", type=click.Choice([".", ","]), help="Decimal sign of numbers. Default: from the cells."
+        ),
+        "dayfirst": click.option("--dayfirst/--monthfirst", default=None, help=_DATES),
+    },
 )
+"""Options for reading a table; a command gets them together as ``reading``, a `Reading`."""
 
 
-def reading_options(command: Command) -> Command:
-    """Give a command the options for reading a table; it gets them together as ``reading``, a `Reading`."""
-    names = [field.name for field in fields(Reading)]
+def also_option(text: str) -> Decorator:
+    """Return the option that names columns of cheap labels (witnesses)."""
+    return click.option("--also", type=NameList(), default=(), callback=_no_repeats, help=text)
 
-    @wraps(command)
-    def collected(*args: Any, **values: Any) -> Any:
-        return command(*args, reading=Reading(**{name: values.pop(name) for name in names}), **values)
 
-    decorated: Any = collected
-    for option in reversed(_READING):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]
+def _no_repeats(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    if not value and is_given(ctx, param):
+        raise click.UsageError("--also: no column. Name columns of cheap labels.")
+    return tuple(dict.fromkeys(value))
+
+
+def as_witnesses(reading: Reading, also: Sequence[str]) -> Reading:
+    """Return how to read a table whose witness columns are no features."""
+    return replace(reading, columns={**(reading.columns or {}), **dict.fromkeys(also, "skip")})
 
 
 unlabeled_rows_option = click.option(
@@ -433,17 +460,9 @@ unlabeled_rows_option = click.option(
 )
 
 
-class _Split(click.Choice):  # type: ignore[type-arg, unused-ignore]
-    """How raw text is split; ``blanks`` is a former name."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the choice."""
-        return super().convert("spaces" if value == "blanks" else value, param, ctx)
-
-
 tokens_option = click.option(
     "--tokens",
-    type=_Split(["spaces", "words"]),
+    type=click.Choice(["spaces", "words"]),
     help="Split raw text at whitespace only, or into words. Default: as in training.",
 )
 
@@ -468,32 +487,8 @@ def is_given(ctx: click.Context, param: click.Parameter) -> bool:
 
 
 def command_line(ctx: click.Context) -> str:
-    """Return the command in one line, with every option that is not at its default and files by their names."""
+    """Return the command in one line, files by their names."""
     import shlex
 
-    words = ctx.command_path.split()
-    for param in ctx.command.params:
-        value = ctx.params.get(str(param.name))
-        if value is None:
-            continue
-        if isinstance(param, click.Argument):
-            words += map(_word, value if isinstance(value, tuple) else (value,))
-        elif value not in (param.get_default(ctx), ()):
-            words += _option_words(param, value)
-    return shlex.join(words)
-
-
-def _option_words(param: click.Parameter, value: Any) -> list[str]:
-    """Return an option with its value as on a command line."""
-    name = max(param.opts, key=len)
-    if value is True:
-        return [name]
-    if isinstance(value, dict):
-        return [name, ",".join(f"{key}={kind}" for key, kind in value.items())]
-    if isinstance(param.type, NameList):
-        return [name, ",".join(value)]
-    return [word for one in (value if isinstance(value, tuple) else (value,)) for word in (name, _word(one))]
-
-
-def _word(value: Any) -> str:
-    return value.name if isinstance(value, Path) and value.is_absolute() else str(value)
+    words = ctx.find_root().obj or ctx.command_path.split()[1:]
+    return shlex.join(["handful", *(Path(word).name if word.startswith("/") else word for word in words)])

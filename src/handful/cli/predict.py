@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import interval, notice, open_output, percent, show_notices, visible
-from handful.cli.options import INPUT, NumberRange, Run, run_options, tokens_option
-from handful.cli.outputs import check_outputs, write_rows
+from handful.cli import console as ui
+from handful.cli import options as opt
+from handful.cli.files import check_outputs, cut_of, write_rows
 from handful.errors import DataError, FormatError, ModelFileError, ParameterError, counted
 from handful.registry import spec_of
 
@@ -33,7 +33,13 @@ _ENOUGH_CELLS = 10  # a few odd cells are a notice, a whole column of them is re
 
 
 def predict_table(
-    model: TableModel, data: Path, run: Run, abstain: float | None, names: tuple[str, str], *, safe_csv: bool = False
+    model: TableModel,
+    data: Path,
+    run: opt.Run,
+    abstain: float | None,
+    names: tuple[str, str],
+    *,
+    safe_csv: bool = False,
 ) -> None:
     """Write a table with two more columns: prediction and confidence.
 
@@ -43,7 +49,7 @@ def predict_table(
         The model.
     data : Path
         The table.
-    run : Run
+    run : opt.Run
         The output, a table of the kind that its name says; or stdout, as CSV or JSON lines.
     abstain : float or None
         Predictions of less confidence are left blank.
@@ -68,8 +74,7 @@ def predict_table(
     def predicted() -> Iterator[pl.DataFrame]:
         nonlocal n_rows, n_blank, n_empty
         for frame in table_frames(data):
-            _check_names(data, frame, names)
-            _check_columns(data, frame, model.columns_)
+            _check_columns(data, frame, model.columns_, names)
             counts = _unread(model, data, frame)
             labels, confidence = model.predict_with_confidence(frame)
             for name, (n, filled) in counts.items():
@@ -94,14 +99,14 @@ def predict_table(
             csv: dict[str, Any] = {"include_header": number == 0, "datetime_format": TIMESTAMP}
             text = frame.write_ndjson() if run.as_json else frame.write_csv(**csv)
             if sys.stdout.isatty() or not hasattr(sys.stdout, "buffer"):
-                sys.stdout.write(visible(text))
+                sys.stdout.write(ui.visible(text))
             else:
                 sys.stdout.buffer.write(text.encode())
-    show_notices(unread_notices(unread), prefix=f"{data}: ")
+    ui.show_notices(unread_notices(unread), prefix=f"{data}: ")
     if n_empty:
-        notice(f"{data}: {counted(n_empty, 'row')} empty in all columns of the model; ignore these predictions.")
+        ui.notice(f"{data}: {counted(n_empty, 'row')} empty in all columns of the model; ignore these predictions.")
     blank_text = f", {n_blank:,} left blank (confidence below {abstain:g})" if abstain is not None else ""
-    notice(f"{counted(n_rows, 'row')} predicted{blank_text}{_where(run.output)}.")
+    ui.notice(f"{counted(n_rows, 'row')} predicted{blank_text}{_where(run.output)}.")
 
 
 def _where(output: Path | None) -> str:
@@ -135,11 +140,14 @@ def _n_empty(frame: pl.DataFrame, columns: Collection[str]) -> int:
     return int(cells.select(pl.all_horizontal(pl.all().is_null()).sum()).item())
 
 
-def _check_columns(data: Path, frame: pl.DataFrame, columns: Collection[str]) -> None:
+def _check_columns(data: Path, frame: pl.DataFrame, columns: Collection[str], names: tuple[str, str]) -> None:
     from difflib import get_close_matches
 
     from handful.data.table import frame_like
 
+    for name, option in zip(names, ("--column", "--confidence"), strict=True):
+        if name in frame.columns:
+            raise ParameterError(f"{data}: has a column {name!r} already. Choose another name with {option}.")
     missing = [name for name in columns if name not in frame_like(frame, columns).columns]
     if missing:
         others = {name.casefold(): name for name in frame.columns if name not in columns}
@@ -149,18 +157,12 @@ def _check_columns(data: Path, frame: pl.DataFrame, columns: Collection[str]) ->
         raise FormatError(data, None, f"no column {listed}, which the model needs.{hint}")
 
 
-def _check_names(data: Path, frame: pl.DataFrame, names: tuple[str, str]) -> None:
-    for name, option in zip(names, ("--column", "--confidence"), strict=True):
-        if name in frame.columns:
-            raise ParameterError(f"{data}: has a column {name!r} already. Choose another name with {option}.")
-
-
 _BATCH = 500
 _Shard = list[tuple[Any, tuple[str, ...]]]
 
 
 def predict_sentences(
-    models: Sequence[Any], data: Path, run: Run, abstain: float | None, tokens: Cut | None = None
+    models: Sequence[Any], data: Path, run: opt.Run, abstain: float | None, tokens: Cut | None = None
 ) -> None:
     """Write sentences with the tags of taggers, and the trees of a parser behind them.
 
@@ -170,7 +172,7 @@ def predict_sentences(
         Taggers, at the end perhaps a parser.
     data : Path
         Text, columns, CoNLL-U or annotated texts, read as a stream.
-    run : Run
+    run : opt.Run
         The output (stdout by default), and the workers. JSON lines if the name of the file or `as_json` asks for it;
         CoNLL-U if there are trees in the input or output; else columns.
     abstain : float or None
@@ -192,31 +194,21 @@ def predict_sentences(
     # Columns cannot hold a tree, so a parser is not asked by the name of the file.
     if form == "columns" and (_has_place(first[0]) or pipeline.parser is not None):
         form = "conllu"
-    tally = _Tally()
+    tally = _Answers()
     rows = chain([first], sentences)
     shards = iter(lambda: list(islice(rows, _BATCH)), [])
     answer = partial(_answered, pipeline, form, abstain)
     with closing(map_parts(answer, shards, n_jobs=run.jobs, engine=run.engine)) as parts:
-        _write(run.output, tally.counted(parts))
-    notice(_summary(tally, pipeline, abstain, run.output))
+        _write(run.output, tally.counting(parts))
+    ui.notice(_summary(tally, pipeline, abstain, run.output))
 
 
 @dataclass
 class _Answers:
     """What came of some sentences; of those that have heads or tags already, these next to the predictions."""
 
-    header: str
-    text: str
-    n_sentences: int
-    n_words: int
-    n_blank: int
-    tags: Counter[str]
-    trees: list[tuple[Tree, Tree]]
-    tagged: list[tuple[Sequence[str], Sequence[str]]]
-
-
-@dataclass
-class _Tally:
+    header: str = ""
+    text: str = ""
     n_sentences: int = 0
     n_words: int = 0
     n_blank: int = 0
@@ -224,36 +216,26 @@ class _Tally:
     trees: list[tuple[Tree, Tree]] = field(default_factory=list)
     tagged: list[tuple[Sequence[str], Sequence[str]]] = field(default_factory=list)
 
-    def add(self, part: _Answers) -> None:
-        """Count further sentences."""
-        self.n_sentences += part.n_sentences
-        self.n_words += part.n_words
-        self.n_blank += part.n_blank
-        self.tags += part.tags
-        self.trees += part.trees
-        self.tagged += part.tagged
-
-    def counted(self, parts: Iterable[_Answers]) -> Iterator[_Answers]:
-        """Count what passes."""
+    def counting(self, parts: Iterable[_Answers]) -> Iterator[_Answers]:
+        """Add up parts that pass, without their texts."""
         for part in parts:
             yield part
-            self.add(part)
+            for name in ("n_sentences", "n_words", "n_blank", "tags", "trees", "tagged"):
+                setattr(self, name, getattr(self, name) + getattr(part, name))
 
 
 def _write(output: Path | None, parts: Iterator[_Answers]) -> None:
-    with open_output(output) as file:
+    with ui.open_output(output) as file:
         for number, part in enumerate(parts):
             file.write(part.text if number else part.header + part.text)
 
 
 def _read(pipeline: Pipeline, data: Path, tokens: Cut | None) -> Iterator[tuple[Tree, tuple[str, ...]]]:
-    from handful.cli.inputs import cut_of
     from handful.data.conll import read_conllu
     from handful.data.files import Source
     from handful.data.formats import format_of
     from handful.data.tagged import read_untagged
     from handful.data.text import TokenStyle
-    from handful.errors import ParameterError
 
     if not pipeline.taggers:
         if format_of(source := Source(data)).yields != "trees":
@@ -265,7 +247,7 @@ def _read(pipeline: Pipeline, data: Path, tokens: Cut | None) -> Iterator[tuple[
     layout, tag = training.get("layout", ("token",)), training.get("tag", "tag")
     source = Source(data)
     if source.suffix == ".csv" and format_of(source).yields == "text":
-        notice(f"{data}: read as text, since it does not look like a table.")
+        ui.notice(f"{data}: read as text, since it does not look like a table.")
     style = TokenStyle.remembered(pipeline.taggers[0])
     cut = cut_of(source, tokens, style)
     return read_untagged(source, layout, tag, pipeline.needed, cut, () if style is None else style.abbreviations)
@@ -280,7 +262,6 @@ def _form(output: Path | None) -> Any:
     """Return what the name of the file asks for, and refuse what cannot be written."""
     from handful.data.files import bare_suffix
     from handful.data.tagged import ENDINGS
-    from handful.errors import ParameterError
 
     suffix = bare_suffix(output) if output is not None else ""
     if suffix not in ENDINGS:
@@ -296,7 +277,7 @@ def _answered(pipeline: Pipeline, form: Form, abstain: float | None, shard: _Sha
 
     filled = pipeline.columns
     last = filled[-1] if filled else ""
-    done = _Answers("", "", len(shard), 0, 0, Counter(), [], [])
+    done = _Answers(n_sentences=len(shard))
     texts = []
     for (before, names), (tree, sure) in zip(shard, pipeline.annotate([tree for tree, _ in shard]), strict=True):
         # Tags that stand beside a confidence are answers themselves.
@@ -339,7 +320,7 @@ def _written(names: Sequence[str], filled: Sequence[str], *, with_confidence: bo
     return [*old, *(name for name in filled if name not in old), *(["confidence"] if with_confidence else [])]
 
 
-def _summary(tally: _Tally, pipeline: Pipeline, abstain: float | None, output: Path | None) -> str:
+def _summary(tally: _Answers, pipeline: Pipeline, abstain: float | None, output: Path | None) -> str:
     sentences = counted(tally.n_sentences, "sentence")
     if pipeline.parser is None:
         blank = f", {tally.n_blank:,} left blank (confidence below {abstain:g})" if abstain is not None else ""
@@ -350,7 +331,7 @@ def _summary(tally: _Tally, pipeline: Pipeline, abstain: float | None, output: P
     return text + _tree_scores(tally) + _unseen(tally, set(pipeline.parser.values_["pos"].tolist()))
 
 
-def _tag_scores(tally: _Tally, pipeline: Pipeline) -> str:
+def _tag_scores(tally: _Answers, pipeline: Pipeline) -> str:
     """Return how good the tags are, those left blank too, if the file has tags of their kind."""
     from handful.tagging.evaluation import score_given
 
@@ -361,15 +342,15 @@ def _tag_scores(tally: _Tally, pipeline: Pipeline) -> str:
     if not scores:
         return ""
     which = "" if n_scored == tally.n_sentences else f" of {counted(n_scored, 'sentence')}"
-    limits = f" (95% interval of {'f1' if 'f1' in scores else 'accuracy'} {interval(low, high)})"
+    limits = f" (95% interval of {'f1' if 'f1' in scores else 'accuracy'} {ui.interval(low, high)})"
     return f" Against the tags{which} in the file: {_listed(scores)}{limits}."
 
 
 def _listed(scores: dict[str, float]) -> str:
-    return ", ".join(f"{name} {percent(value)}" for name, value in scores.items())
+    return ", ".join(f"{name} {ui.percent(value)}" for name, value in scores.items())
 
 
-def _tree_scores(tally: _Tally) -> str:
+def _tree_scores(tally: _Answers) -> str:
     """Return how many heads are correct, if the file has them all."""
     from handful.parsing.scoring import score_trees
 
@@ -381,7 +362,7 @@ def _tree_scores(tally: _Tally) -> str:
     return f" Against the heads in the file: {_listed(scores)}."
 
 
-def _unseen(tally: _Tally, known: set[str]) -> str:
+def _unseen(tally: _Answers, known: set[str]) -> str:
     """Return a warning if most tags are not those of the training trees."""
     strange = Counter({tag: n for tag, n in tally.tags.items() if tag not in known})
     if 2 * strange.total() < tally.tags.total() or not strange:
@@ -405,16 +386,16 @@ _OPTIONS = {
 
 
 @click.command("predict")
-@click.argument("models", nargs=-1, required=True, type=INPUT)
-@click.argument("data", type=INPUT)
+@click.argument("models", nargs=-1, required=True, type=opt.INPUT)
+@click.argument("data", type=opt.INPUT)
 @click.option(
-    "--abstain", type=NumberRange(0, 1), metavar="CONFIDENCE", help="Leave predictions of less confidence blank."
+    "--abstain", type=opt.NumberRange(0, 1), metavar="CONFIDENCE", help="Leave predictions of less confidence blank."
 )
 @click.option("--column", default="predicted", show_default=True, help="Column of predictions, for tables.")
 @click.option("--confidence", default="confidence", show_default=True, help="Column of confidence, for tables.")
 @click.option("--safe-csv", is_flag=True, help="Put an apostrophe before texts that a spreadsheet runs as formulas.")
-@tokens_option
-@run_options("output", "engine", jobs={"default": 1}, as_json={"help": "Print JSON lines on stdout."})
+@opt.tokens_option
+@opt.run_options("output", "engine", jobs={"default": 1}, as_json={"help": "Print JSON lines on stdout."})
 @click.pass_context
 def predict_command(
     ctx: click.Context,
@@ -425,7 +406,7 @@ def predict_command(
     confidence: str,
     safe_csv: bool,
     tokens: Any,
-    run: Run,
+    run: opt.Run,
 ) -> None:
     """Predict labels for every row or sentence of DATA with MODELS, files of 'handful fit'.
 
@@ -440,15 +421,13 @@ def predict_command(
     """
     from handful.persistence.model_file import load
 
-    _check_use(run, models, data, column, confidence)
+    check_outputs(run.output, inputs=[*models, data], force=run.force)
+    if run.as_json and run.output is not None:
+        raise ParameterError("--json: not with -o. Use a name that ends in .jsonl.")
+    if column == confidence:
+        raise ParameterError(f"--confidence: the same name as --column ({column}). Choose another one.")
     fitted = [load(model) for model in models]
-    kinds = [_kind_of(model) for model in fitted]
-    for model, name, kind in zip(fitted, models, kinds, strict=True):
-        if kind not in ("tables", "sentences", "contexts", "trees"):
-            spec = spec_of(type(model))
-            raise ModelFileError(
-                f"{name}: {spec.name if spec else 'this model'} makes no predictions here. Use it from Python."
-            )
+    kinds = [_kind_of(model, name) for model, name in zip(fitted, models, strict=True)]
     if len(models) > 1:
         _check_chain(models, kinds)
     kind = kinds[0]
@@ -461,19 +440,14 @@ def predict_command(
         predict_sentences(fitted, data, run, abstain, tokens)
 
 
-def _check_use(run: Run, models: tuple[Path, ...], data: Path, column: str, confidence: str) -> None:
-    check_outputs(run.output, inputs=[*models, data], force=run.force)
-    if run.as_json and run.output is not None:
-        raise ParameterError("--json: not with -o. Use a name that ends in .jsonl.")
-    if column == confidence:
-        raise ParameterError(f"--confidence: the same name as --column ({column}). Choose another one.")
-
-
-def _kind_of(model: Any) -> str:
-    """Return what a model takes: tables, sentences, contexts, trees or others."""
+def _kind_of(model: Any, path: Path) -> str:
+    """Return what a model takes: tables, sentences, contexts or trees."""
     spec = spec_of(type(model))
-    inner = {"table-model": "tables", "condensed-rows": "tables", "senses": "contexts"}
-    return "others" if spec is None else inner.get(spec.name, spec.task)
+    name, task = (spec.name, str(spec.task)) if spec else ("this model", "")
+    kind = {"table-model": "tables", "condensed-rows": "tables", "senses": "contexts"}.get(name, task)
+    if kind not in ("tables", "sentences", "contexts", "trees"):
+        raise ModelFileError(f"{path}: {name} makes no predictions here. Use it from Python.")
+    return kind
 
 
 def _check_chain(models: tuple[Path, ...], kinds: list[str]) -> None:
@@ -486,14 +460,13 @@ def _check_chain(models: tuple[Path, ...], kinds: list[str]) -> None:
 
 def _check_options(ctx: click.Context, kind: str) -> None:
     """Refuse options that this kind of model has no use for."""
-    from click.core import ParameterSource
+    for param in ctx.command.params:
+        kinds = _OPTIONS.get(str(param.name), (kind,))
+        if kind not in kinds and opt.is_given(ctx, param):
+            raise ParameterError(f"{param.opts[0]}: only for models of {' and '.join(kinds)}. Leave it out.")
 
-    for name, kinds in _OPTIONS.items():
-        if kind not in kinds and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise ParameterError(f"--{name.replace('_', '-')}: only for models of {' and '.join(kinds)}. Leave it out.")
 
-
-def _predict_senses(model: Any, data: Path, run: Run) -> None:
+def _predict_senses(model: Any, data: Path, run: opt.Run) -> None:
     """Write one line of ``word instance sense`` for every context, as answer keys have it, or an object of the three."""
     import json
 
@@ -501,11 +474,11 @@ def _predict_senses(model: Any, data: Path, run: Run) -> None:
 
     occurrences = list(read_occurrences(data))
     senses = model.predict(occurrences)
-    with open_output(run.output) as file:
+    with ui.open_output(run.output) as file:
         for occurrence, sense in zip(occurrences, senses, strict=True):
             line = {"word": occurrence.word, "id": occurrence.id, "sense": str(sense)}
             file.write((json.dumps(line, ensure_ascii=False) if run.as_json else " ".join(line.values())) + "\n")
     if run.output is not None:
         n_words = len({occurrence.word for occurrence in occurrences})
         contexts = counted(len(occurrences), "context")
-        notice(f"{contexts} of {counted(n_words, 'word')} predicted{_where(run.output)}.")
+        ui.notice(f"{contexts} of {counted(n_words, 'word')} predicted{_where(run.output)}.")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import echo, notice
-from handful.cli.options import INPUT, NumberRange, Reading, WholeNumber, reading_options, run_option, target_option
-from handful.errors import FileError, ParameterError
+from handful.cli import console as ui
+from handful.cli import options as opt
+from handful.cli.files import read_data, read_text
+from handful.errors import DataError, FileError, ParameterError
 
 if TYPE_CHECKING:
     from handful.data.tagged import Tagged
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 
 
 @click.command("studio")
-@click.argument("data", type=INPUT)
-@target_option(text="Label column of a table. Without it DATA is raw text.")
-@click.option("--prototypes", type=INPUT, help="For text: a list of prototypes to begin with.")
-@click.option("--tagged", type=INPUT, help="For text: tagged sentences to begin with.")
+@click.argument("data", type=opt.INPUT)
+@opt.target_option(text="Label column of a table. Without it DATA is raw text.")
+@click.option("--prototypes", type=opt.INPUT, help="For text: a list of prototypes to begin with.")
+@click.option("--tagged", type=opt.INPUT, help="For text: tagged sentences to begin with.")
 @click.option("--spans", is_flag=True, help="For text: label spans of tokens, not each token.")
 @click.option("--fields", is_flag=True, help="For text: labels are fields of documents, not parts of speech.")
 @click.option(
     "--folder", type=click.Path(path_type=Path, file_okay=False), help="Folder of exports. Default: next to DATA."
 )
-@click.option("--labels", type=INPUT, help="Label book (TOML): names, keys, colors, descriptions, examples.")
+@click.option("--labels", type=opt.INPUT, help="Label book (TOML): names, keys, colors, descriptions, examples.")
 @click.option("--annotator", help="Name of the person who labels. Default: the name of the account.")
 @click.option(
-    "--second", type=NumberRange(0, 1), default=0.0, help="For a table: share of rows that a second person labels."
+    "--second", type=opt.NumberRange(0, 1), default=0.0, help="For a table: share of rows that a second person labels."
 )
 @click.option("--id", metavar="COLUMN", help="For a table: column that names rows, so that they may change and move.")
 @click.option("--review", metavar="COLUMN", help="For a table: column of suggested labels to review.")
 @click.option("--confidence", metavar="COLUMN", help="With --review: column of confidences, from 0 to 1.")
-@click.option("--css", type=INPUT, help="Style sheet that is added to that of the page.")
-@reading_options
+@click.option("--css", type=opt.INPUT, help="Style sheet that is added to that of the page.")
+@opt.reading_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=WholeNumber(0, 65_535), default=0, help="Port. Default: a free one.")
+@click.option("--port", type=opt.WholeNumber(0, 65_535), default=0, help="Port. Default: a free one.")
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page.")
-@run_option("seed")
+@opt.run_option("seed")
 def studio_command(data: Path, host: str, port: int, browser: bool, **given: Any) -> None:
     """Label DATA, a table with a --target or raw text, in the browser.
 
@@ -62,13 +62,13 @@ def studio_command(data: Path, host: str, port: int, browser: bool, **given: Any
     for module in ("starlette", "uvicorn", "jinja2"):
         require(module, extra="studio", why="handful studio")
     if not is_loopback(host):
-        notice(f"Warning: {host} is reachable by other machines, unencrypted; the link gives full access.")
+        ui.notice(f"Warning: {host} is reachable by other machines, unencrypted; the link gives full access.")
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # steps are short: threads inside them cost more than they bring
     studio = _studio(data, given)
 
     def announce(link: str) -> None:
-        echo(f"{data} is open at {link}")
-        echo("End with Ctrl-C.")
+        ui.echo(f"{data} is open at {link}")
+        ui.echo("End with Ctrl-C.")
         if browser:
             import webbrowser
 
@@ -108,13 +108,11 @@ def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     import polars as pl
 
     from handful.active.merge import row_fingerprints
-    from handful.cli.inputs import read_whole_table
     from handful.studio.annotations import AnnotationLog, Identity
     from handful.studio.table_session import TableSession, TableStudio
 
-    reading, own = given["reading"], [given[name] for name in ("review", "confidence") if given[name] is not None]
-    reading = replace(reading, columns={**(reading.columns or {}), **dict.fromkeys(own, "skip")})
-    table = read_whole_table(data, given["target"], reading, add_target=True)
+    own = [given[name] for name in ("review", "confidence") if given[name] is not None]
+    table = read_data(data, given["target"], opt.as_witnesses(given["reading"], own), add_target=True)
     features = table.cells.drop(given["target"])
 
     def key(n_rows: int) -> str:
@@ -136,11 +134,8 @@ def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
 
 
 def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
-    from handful.cli.inputs import cut_of
-    from handful.data.files import Source
-    from handful.data.tagged import read_sentences, read_tagged
+    from handful.data.tagged import read_tagged
     from handful.data.word_lists import read_prototypes
-    from handful.errors import DataError
     from handful.studio.annotations import AnnotationLog, Identity
     from handful.studio.text_session import TaggingTask, TextSession, TextStudio
 
@@ -148,12 +143,7 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
         raise ParameterError("--prototypes: not with --tagged. Leave one of them out.")
     _refuse_reading(given["reading"])
     train = None if given["tagged"] is None else read_tagged(given["tagged"])
-    source = Source(data)
-    style = None if train is None else train.style
-    cut = cut_of(source, None, style)
-    sentences = [
-        sentence.tokens for sentence in read_sentences(source, cut, () if style is None else style.abbreviations)
-    ]
+    sentences = [sentence.tokens for sentence in read_text(data, None if train is None else train.style)]
     if not any(sentences):
         raise DataError(f"{data}: no sentence. Add raw text.")
     lists = {} if given["prototypes"] is None else read_prototypes(given["prototypes"])
@@ -176,10 +166,10 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
 
 def _tell(data: Path, log: AnnotationLog) -> None:
     if log.news:
-        notice(f"{data}: {log.news}")
+        ui.notice(f"{data}: {log.news}")
 
 
-def _refuse_reading(reading: Reading) -> None:
+def _refuse_reading(reading: opt.Reading) -> None:
     for name, value in vars(reading).items():
         if value not in (None, ()):
             option = name.replace("_", "-").removesuffix("s") if name != "columns" else name
@@ -190,10 +180,8 @@ def _pairs(train: Tagged) -> list[Any]:
     """Return tokens and tags of each sentence; spans as IOB2."""
     from handful.data.chunks import to_iob2
 
-    return [
-        (sentence.tokens, to_iob2(tags) if train.has_spans else list(tags))
-        for sentence, tags in zip(train.sentences, train.tags, strict=True)
-    ]
+    tags = [to_iob2(tags) if train.has_spans else list(tags) for tags in train.tags]
+    return list(zip((sentence.tokens for sentence in train.sentences), tags, strict=True))
 
 
 def log_path(data: Path) -> Path:

@@ -42,7 +42,7 @@ class Comparison:
         The data.
     search : SuccessiveHalving
         Trials and their results.
-    state : {"finished", "out of time", "out of trials", "interrupted", "planned"}
+    state : {"finished", "out of time", "out of trials", "interrupted"}
         How it ended.
     command : str
         How to repeat it.
@@ -176,12 +176,6 @@ class Comparison:
 
         return _written(render_html(self.report), path)
 
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the report as Markdown, and write it if a path is given."""
-        from handful.report.markdown import render_markdown
-
-        return _written(render_markdown(self.report), path)
-
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the report as JSON, and write it if a path is given."""
         import json
@@ -194,8 +188,6 @@ class Comparison:
         return render_fragment(self.report)
 
     def __repr__(self) -> str:
-        if self.state == "planned":
-            return f"Comparison({self.name}, planned)"
         return f"Comparison({self.name}, {counted(len(self.scores), 'method')}: {self.verdict})"
 
 

@@ -212,13 +212,11 @@ def run_search(
 
     Returns
     -------
-    {"finished", "out of time", "out of trials", "interrupted", "planned"}
+    {"finished", "out of time", "out of trials", "interrupted"}
         How it ended.
     """
     memory = None if limits.memory_gb is None else int(limits.memory_gb * 2**30)
     n_jobs = count_jobs(limits.n_jobs, memory)
-    if limits.dry_run:
-        return "planned"
     log = open_log(experiment, limits)
 
     def report(message: str) -> None:

@@ -180,8 +180,6 @@ class Limits:
         (or in ``$HANDFUL_RUNS``).
     fresh : bool, default=False
         Ignore earlier results of the log.
-    dry_run : bool, default=False
-        Plan only.
     command : str
         How to repeat it, for the report.
     watch : callable, optional
@@ -204,7 +202,6 @@ class Limits:
     n_jobs: int = 1
     log: str | os.PathLike[str] | Literal["auto"] | None = None
     fresh: bool = False
-    dry_run: bool = False
     command: str = ""
     watch: Callable[[Snapshot], None] | None = None
     started: float = field(default_factory=time.monotonic)

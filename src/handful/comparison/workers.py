@@ -54,7 +54,7 @@ class LocalRunner:
 
 
 class WorkerPool:
-    """Runs trials in worker processes, and in this one until they have started.
+    """Runs trials in worker processes, and without a limit of memory in this one until they have started.
 
     The experiment is written to a file once, and its large arrays are mapped, not copied. A trial that was running when a
     process died is tried once more, alone.
@@ -81,7 +81,8 @@ class WorkerPool:
         """Yield results as they come, until the deadline."""
         queue, suspects = deque(trials), deque[Trial]()
         while (queue or suspects or self._running) and time.monotonic() < deadline:
-            if queue and not self._running and not any(future.done() for future in self._starting):
+            is_starting = not any(future.done() for future in self._starting)
+            if queue and not self._running and is_starting and self._limit is None:
                 yield self._experiment.run(queue.popleft())  # starting a process takes seconds
                 continue
             alone = not queue and not self._running
@@ -158,7 +159,9 @@ def shared_folder() -> Path:
 @contextlib.contextmanager
 def open_runner(experiment: Experiment, n_jobs: int, memory: int | None = None) -> Iterator[LocalRunner | WorkerPool]:
     """Open what runs trials, and close it at the end."""
-    runner = LocalRunner(experiment) if n_jobs == 1 else WorkerPool(experiment, n_jobs, memory)
+    # Only the memory of another process can be limited.
+    is_local = n_jobs == 1 and memory is None
+    runner = LocalRunner(experiment) if is_local else WorkerPool(experiment, n_jobs, memory)
     with warnings.catch_warnings():
         # loky replaces workers that have grown, as they do while kernels are loaded; nothing is lost by that.
         warnings.filterwarnings("ignore", message="A worker stopped while some jobs")

@@ -1,1 +1,1 @@
-"""Reports in the terminal, as Markdown and as HTML."""
+"""Reports in the terminal and as HTML."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -11,6 +12,8 @@ from handful.errors import counted
 
 MINUS = "\N{MINUS SIGN}"
 LEVEL = 0.05
+# C0, DEL, C1, and what turns the direction of writing.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _ENOUGH_SPLITS = 5  # the interval of fewer says little more than that they are few
 CURVE_NOTE = "Learning curves use a few splits, the same at every size; the scores in the table use all splits."
 
@@ -319,7 +322,7 @@ def size(n_bytes: float) -> str:
     for unit, factor in (("GB", 1e9), ("MB", 1e6)):
         if n_bytes >= factor:
             return f"{n_bytes / factor:.1f} {unit}"
-    return f"{n_bytes / 1e3:.1f} kB"
+    return f"{n_bytes / 1e3:.0f} kB" if n_bytes >= 9_500 else f"{n_bytes / 1e3:.1f} kB"
 
 
 def seconds(value: float) -> str:
@@ -381,7 +384,7 @@ def gain(score: MethodScore) -> str:
 
 
 RANKING = ("score", "95% CI", "P(best)", "vs. baseline", "p", "unlabeled rows add", "splits", "model", "fit")
-"""Headings of the ranking in a terminal and in Markdown."""
+"""Headings of the ranking."""
 
 
 def ranking_cells(score: MethodScore) -> dict[str, str]:
@@ -398,6 +401,17 @@ def ranking_cells(score: MethodScore) -> dict[str, str]:
         seconds(score.fit_seconds),
     )
     return dict(zip(RANKING, cells, strict=True))
+
+
+def visible_line(text: str) -> str:
+    r"""Return a text in one line, its control characters written out.
+
+    Examples
+    --------
+    >>> visible_line("a\nb\x1b[31m")
+    'a\\nb\\x1b[31m'
+    """
+    return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
 
 
 def clipped(name: str, n_letters: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -92,58 +92,32 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 _DASHES = ("none", "7 3", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2")
 
 
-def curves_figure(
-    curves: Sequence[Curve],
-    banded: Collection[str] = (),
-    what: str = "labels",
-    metric: str = "score",
-    goal: float | None = None,
-) -> str:
-    """Return learning curves: score against the number of labels.
+def curves_figure(curves: Sequence[Curve], what: str = "labels", metric: str = "score") -> str:
+    """Return learning curves, score against the number of labels, as an ``<svg>`` element; nothing without curves.
 
     Parameters
     ----------
     curves : sequence of Curve
         At most eight are distinguished by color and dashes.
-    banded : collection of str
-        Names of curves whose interval is drawn as a band.
     what : str
         What is counted: labels, sentences or contexts.
     metric : str
         What is scored.
-    goal : float, optional
-        A score to reach, drawn across.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element, or nothing where there are no curves.
     """
     curves = curves[: len(PALETTE)]
     if not curves:
         return ""
-    axes = _Axes(curves, banded, goal)
+    axes = _Axes(curves)
     text = f"{metric[:1].upper()}{metric[1:]} in percent against the number of {what}: "
     text += "; ".join(
         f"{curve.name} "
         + ", ".join(f"{words.in_percent(m)} with {n}" for n, m in zip(curve.n_labels, curve.mean, strict=True))
         for curve in curves
     )
-    text += "." if goal is None else f"; the goal is {words.in_percent(goal)}."
-    figure: str = (
-        _templates()
-        .get_template("curves.svg")
-        .render(
-            text=text,
-            axes=axes,
-            height=axes.bottom + 55 + 20 * len(curves),
-            series=[axes.series(number, curve, curve.name in banded) for number, curve in enumerate(curves)],
-            goal=None if goal is None else {"y": axes.y(goal), "score": words.in_percent(goal)},
-            metric=metric,
-            what=what,
-        )
-    )
-    return figure
+    template = _templates().get_template("curves.svg")
+    series = [axes.series(number, curve) for number, curve in enumerate(curves)]
+    height = axes.bottom + 55 + 20 * len(curves)
+    return str(template.render(text=f"{text}.", axes=axes, height=height, series=series, metric=metric, what=what))
 
 
 class _Axes:
@@ -152,12 +126,9 @@ class _Axes:
     width = 400  # about a phone; a wider screen enlarges it
     left, top, bottom = 42, 26, 254
 
-    def __init__(self, curves: Sequence[Curve], banded: Collection[str], goal: float | None) -> None:
+    def __init__(self, curves: Sequence[Curve]) -> None:
         sizes = sorted({size for curve in curves for size in curve.n_labels})
-        drawn = [
-            score for curve in curves for score in ((*curve.low, *curve.high) if curve.name in banded else curve.mean)
-        ]
-        drawn += [] if goal is None else [goal]
+        drawn = [score for curve in curves for score in curve.mean]
         self._first, self._last = sizes[0], sizes[-1]
         self._low, high = math.floor(min(drawn) * 20) / 20, min(math.ceil(max(drawn) * 20) / 20, 1.0)
         self._high = high if high > self._low else self._low + 0.05
@@ -177,41 +148,22 @@ class _Axes:
         score = min(max(score, self._low), self._high)
         return round(self.top + (self._high - score) / (self._high - self._low) * (self.bottom - self.top), 1)
 
-    def series(self, number: int, curve: Curve, is_banded: bool) -> dict[str, Any]:
+    def series(self, number: int, curve: Curve) -> dict[str, Any]:
         """Return a curve as the template draws it."""
-        points = self._points(curve.n_labels, curve.mean)
-        around = [*self._points(curve.n_labels, curve.high), *self._points(curve.n_labels, curve.low)[::-1]]
+        points = [(self.x(size), self.y(score)) for size, score in zip(curve.n_labels, curve.mean, strict=True)]
+        line = " ".join(f"{x},{y}" for x, y in points)
         return {
             "name": curve.name,
             "color": PALETTE[number],
             "dashes": _DASHES[number],
             "points": points,
-            "line": _polyline(points),
-            "band": _polyline(around) if is_banded else "",
+            "line": line,
         }
-
-    def _points(self, sizes: Sequence[int], scores: Sequence[float]) -> list[tuple[float, float]]:
-        return [(self.x(size), self.y(score)) for size, score in zip(sizes, scores, strict=True)]
-
-
-def _polyline(points: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x},{y}" for x, y in points)
 
 
 _MAX_CLASSES = 20
 _MAX_COLUMNS = 60
-_HEAD = (
-    "method",
-    "score",
-    "P(best)",
-    "vs. baseline",
-    "p",
-    "unlabeled rows add",
-    "splits",
-    "model",
-    "fit",
-    "1,000 rows",
-)
+_HEAD = ("method", *(name for name in words.RANKING if name != "95% CI"), "1,000 rows")
 
 
 def render_html(report: Report) -> str:
@@ -225,7 +177,7 @@ def render_html(report: Report) -> str:
         chart=templates.get_template("chart.html").module.chart,
         scores=scores_forest(report.methods) if report.methods else None,
         gains=gains_forest(report.methods),
-        curves=_safe(curves_figure(report.curves, what=report.unit, metric=report.metric)),
+        curves=_safe(curves_figure(report.curves, report.unit, report.metric)),
         curve_note=words.CURVE_NOTE,
         confusions=[c for c in report.confusions if c.counts and len(c.classes) <= _MAX_CLASSES],
         table=_table(report),

@@ -44,11 +44,11 @@ def render_terminal(report: Report, *, show_all: bool = True) -> list[Renderable
         parts += ["", Text(title, style="italic"), _curves(report), Text(words.CURVE_NOTE, style="dim")]
     parts.append("")
     if show_all:
-        parts += [Text(line, style="dim") for line in (*report.absences, *report.notes)]
+        parts += [Text(words.visible_line(line), style="dim") for line in (*report.absences, *report.notes)]
     elif len(methods) < len(report.methods):
         parts[-1] = Text(f"  … {counted(len(report.methods) - len(methods), 'more method')}: -v", style="dim")
-    parts += [Text(f"Warning: {warning}", style="yellow") for warning in report.warnings]
-    return [*parts, Text(report.selection, style="bold"), Text(report.unlabeled, style="bold")]
+    parts += [Text(f"Warning: {words.visible_line(warning)}", style="yellow") for warning in report.warnings]
+    return [*parts, *(Text(words.visible_line(line), style="bold") for line in (report.selection, report.unlabeled))]
 
 
 class _Ranking:
@@ -69,7 +69,7 @@ class _Ranking:
         from rich.table import Table
         from rich.text import Text
 
-        title = f"{self.report.title}: {self.report.metric} in %, {self.report.n_labels} {self.report.unit}"
+        title = f"{words.visible_line(self.report.title)}: {self.report.metric} in %, {self.report.n_labels} {self.report.unit}"
         table = Table(title=title, box=None, pad_edge=False, title_justify="left")
         table.add_column("method", no_wrap=True)
         lines = [(score, _cells(score)) for score in self.methods]
@@ -77,8 +77,11 @@ class _Ranking:
         for heading in headings:
             table.add_column(heading, justify="right", no_wrap=True)
         for score, cells in lines:
-            name = Text(f"→ {score.method}", style="bold") if score.is_selected else Text(f"  {score.method}")
-            table.add_row(name, *(cells[heading] for heading in headings))
+            name, style = words.visible_line(score.method), "bold" if score.is_selected else ""
+            table.add_row(
+                Text(f"{'→' if score.is_selected else ' '} {name}", style=style),
+                *(cells[heading] for heading in headings),
+            )
         return table
 
 
@@ -104,5 +107,5 @@ def _curves(report: Report) -> RenderableType:
     for size in sizes:
         table.add_column(f"{size:,}", justify="right")
     for line in lines:
-        table.add_row(*line)
+        table.add_row(*map(words.visible_line, line))
     return table

@@ -1,4 +1,4 @@
-"""``handful explain`` and ``handful inspect``."""
+"""``handful explain``, ``inspect``, ``methods`` and ``warmup``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import echo, emit_json, percent, verbose
-from handful.cli.options import INPUT, WholeNumber, number_option, run_option, tokens_option
+from handful.cli import console as ui
+from handful.cli import options as opt
+from handful.cli.files import read_text
 from handful.data.records import WHOLE
 from handful.errors import DataError, ModelFileError, ParameterError, counted
 from handful.registry import method_name_of
+from handful.report.content import clipped
 
 if TYPE_CHECKING:
     from handful.data.records import Evidence, Explanation, NearRow
@@ -24,15 +26,19 @@ _MOST = 8  # cells or words that are printed without -v
 _MOST_TOKENS = 11  # that are printed without -v
 _LINE = "\0"  # between lines of a cell, where a name from data may hold a line feed
 _LEAST = 0.0005  # a smaller effect would be printed as 0.000
+_DETAILS = ("file", "parameters", "arrays")  # of `inspect`, printed with -v
+_MOST_FACTS, _WIDTH = 10, 90  # of `inspect` without -v
 _LONGEST = 10_000  # tokens of a sentence, each with an explanation
 
 
 @click.command("explain")
-@click.argument("model", type=INPUT)
-@click.argument("data", type=INPUT)
-@click.option("--row", "row", type=WholeNumber(min=1), default=1, show_default=True, help="Row or sentence, from 1.")
-@tokens_option
-@run_option("as_json")
+@click.argument("model", type=opt.INPUT)
+@click.argument("data", type=opt.INPUT)
+@click.option(
+    "--row", "row", type=opt.WholeNumber(min=1), default=1, show_default=True, help="Row or sentence, from 1."
+)
+@opt.tokens_option
+@opt.run_option("as_json")
 def explain_command(model: Path, data: Path, row: int, tokens: Any, as_json: bool) -> None:
     """Explain what MODEL predicts for one row or sentence of DATA.
 
@@ -46,14 +52,14 @@ def explain_command(model: Path, data: Path, row: int, tokens: Any, as_json: boo
     """
     explanations = _explanations(model, data, row, tokens)
     if as_json:
-        emit_json(
+        ui.emit_json(
             {"model": str(model), "data": str(data), "row": row, "explanations": list(map(_as_dict, explanations))}
         )
         return
-    if len(explanations) > 1 and not verbose():
+    if len(explanations) > 1 and not ui.verbose():
         for explanation in explanations[:_MOST_TOKENS]:
-            echo(_brief(explanation))
-        echo(f"… {counted(len(explanations), 'token')} in all: -v", style="dim")
+            ui.echo(_brief(explanation))
+        ui.echo(f"… {counted(len(explanations), 'token')} in all: -v", style="dim")
         return
     for explanation in explanations:
         _show(explanation)
@@ -105,15 +111,9 @@ def _nth(data: Path, items: Iterable[Any], row: int, what: str) -> Any:
 
 
 def _sentence(model: Any, data: Path, row: int, tokens: Any) -> Any:
-    from handful.cli.inputs import cut_of
-    from handful.data.files import Source
-    from handful.data.tagged import read_sentences
     from handful.data.text import TokenStyle
 
-    source = Source(data)
-    style = TokenStyle.remembered(model)
-    cut = cut_of(source, tokens, style)
-    sentence = _nth(data, read_sentences(source, cut, () if style is None else style.abbreviations), row, "sentences")
+    sentence = _nth(data, read_text(data, TokenStyle.remembered(model), tokens), row, "sentences")
     if len(sentence) > _LONGEST:
         raise DataError(
             f"{data}: sentence {row:,} has {len(sentence):,} tokens, at most {_LONGEST:,} can be explained. "
@@ -138,29 +138,29 @@ def _brief(explanation: Explanation) -> str:
 
 
 def _headline(explanation: Explanation) -> str:
-    sure = "" if explanation.confidence is None else f" ({percent(explanation.confidence, 1)})"
+    sure = "" if explanation.confidence is None else f" ({ui.percent(explanation.confidence, 1)})"
     runner_up = "" if explanation.runner_up is None else f", then {explanation.runner_up}"
     subject = f"{explanation.subject}: " if explanation.subject else ""
     return f"{subject}{explanation.label}{sure}{runner_up}"
 
 
 def _show(explanation: Explanation) -> None:
-    echo(_headline(explanation), style="bold")
+    ui.echo(_headline(explanation), style="bold")
     for near in explanation.near:
-        echo(f"  {_near(near)}")
+        ui.echo(f"  {_near(near)}")
     if explanation.prototype_of:
-        echo(f"  a prototype of {', '.join(explanation.prototype_of)}")
+        ui.echo(f"  a prototype of {', '.join(explanation.prototype_of)}")
     if explanation.links:
-        echo(f"  similar to {', '.join(explanation.links)}")
+        ui.echo(f"  similar to {', '.join(explanation.links)}")
     evidence = _words_first(explanation.evidence)
-    if not verbose():
+    if not ui.verbose():
         evidence = [item for item in evidence if abs(item.weight) >= _LEAST][:_MOST]
     for item in evidence:
-        echo(f"  {item.weight:+.3f}  {item.what}")
+        ui.echo(f"  {item.weight:+.3f}  {item.what}")
     if not (explanation.near or explanation.links or explanation.prototype_of or evidence):
-        echo("  (no single word or cell decides it)", style="dim")
+        ui.echo("  (no single word or cell decides it)", style="dim")
     if evidence and not explanation.subject:
-        echo(f"  ({explanation.how})", style="dim")
+        ui.echo(f"  ({explanation.how})", style="dim")
 
 
 def _words_first(evidence: Sequence[Evidence]) -> list[Evidence]:
@@ -171,16 +171,16 @@ def _words_first(evidence: Sequence[Evidence]) -> list[Evidence]:
 
 def _near(near: NearRow) -> str:
     name = "a training row" if near.row is None else f"training row {near.row + 1}"
-    cells = ", ".join(f"{column} {cell}" for column, cell in list(near.cells.items())[:8])
+    cells = ", ".join(f"{column} {value}" for column, value in list(near.cells.items())[:8])
     passed = "".join(f" <- {row + 1}" for row in near.lineage)
     origin = f"; labeled through rows{passed}" if near.lineage else ""
     return f"near {name}, {near.label}, distance {near.distance:.3g}: {cells}{origin}"
 
 
 @click.command("inspect")
-@click.argument("model", type=INPUT)
-@number_option("Features or rows to list per class.", 8)
-@run_option("as_json")
+@click.argument("model", type=opt.INPUT)
+@opt.number_option("Features or rows to list per class.", 8)
+@opt.run_option("as_json")
 def inspect_command(model: Path, n: int, as_json: bool) -> None:
     """Show what MODEL contains: method, parameters, classes, columns, features, size and how it was trained.
 
@@ -188,25 +188,25 @@ def inspect_command(model: Path, n: int, as_json: bool) -> None:
     Example:
       handful inspect customers.handful
     """
-    from rich.table import Table
     from rich.text import Text
 
-    from handful.cli.console import cell
     from handful.models.inspection import inspect_model
 
     facts = inspect_model(model, top=n)
     if as_json:
-        emit_json(facts)
+        ui.emit_json(facts)
         return
-    trained = facts.get("how it was trained", {})
-    if not verbose() and "curve" in trained:
-        facts["how it was trained"] = {**trained, "curve": f"{counted(len(trained['curve']), 'size')}: -v"}
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
+    table = ui.make_table("", "")
+    table.show_header = False
+    if not ui.verbose():
+        for name, value in [(name, value) for name, value in facts.items() if name not in _DETAILS][:_MOST_FACTS]:
+            table.add_row(ui.cell(name), ui.cell(clipped(_as_text(value).replace(_LINE, "; "), _WIDTH)))
+        ui.echo(table)
+        ui.echo("-v prints all.", style="dim")
+        return
     for name, value in facts.items():
-        table.add_row(name, Text("\n").join(map(cell, _as_text(value).split(_LINE))))
-    echo(table)
+        table.add_row(ui.cell(name), Text("\n").join(map(ui.cell, _as_text(value).split(_LINE))))
+    ui.echo(table)
 
 
 def _as_text(value: Any) -> str:
@@ -217,3 +217,63 @@ def _as_text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+# -- methods -----------------------------------------------------------------------------------------------------------
+
+_NOT_FITTED = ("model", "text")  # tasks whose names no --method takes
+
+
+@click.command("methods")
+@opt.run_option("as_json")
+def methods_command(as_json: bool) -> None:
+    """List the methods: name, task, paper, and what they do.
+
+    \b
+    Example:
+      handful methods --json
+    """
+    from handful.registry import all_methods
+
+    methods = list(all_methods())
+    if as_json:
+        plain = ("name", "task", "uses_unlabeled", "supervised_control", "paper", "cost", "baseline", "summary")
+        ui.emit_json(
+            [
+                {name: getattr(spec, name) for name in plain}
+                | {
+                    "class": None if spec.cls is None else f"{spec.cls.__module__}.{spec.cls.__qualname__}",
+                    "grid": {name: list(values) for name, values in spec.grid.items()},
+                }
+                for spec in methods
+            ]
+        )
+        return
+    if not ui.verbose():
+        for task in dict.fromkeys(spec.task for spec in methods if spec.task not in _NOT_FITTED):
+            ui.echo(f"{f'{task}:':<13}{', '.join(spec.name for spec in methods if spec.task == task)}")
+        ui.echo("\n-v describes each.", style="dim")
+        return
+    table = ui.make_table("name", "task", "unlabeled", "paper", "summary")
+    for spec in methods:
+        table.add_row(spec.name, spec.task, "yes" if spec.uses_unlabeled else "-", spec.paper or "-", spec.summary)
+    ui.echo(table)
+
+
+@click.command("warmup")
+@opt.run_options("jobs", "as_json")
+def warmup_command(run: opt.Run) -> None:
+    """Compile all kernels now: one or two minutes, once after installation.
+
+    \b
+    Example:
+      handful warmup
+    """
+    from handful.models.warming import warm_up
+
+    with ui.progress_bar() as progress:
+        compiled = warm_up(run.jobs, progress)
+    if run.as_json:
+        ui.emit_json({"compiled": compiled})
+        return
+    ui.echo(f"Compiled: {', '.join(compiled)}.")
