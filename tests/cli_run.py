@@ -7,7 +7,7 @@ import pytest
 from handful.cli import main
 
 # Commands that write files; tests write the same file several times.
-WRITING = ("fit", "predict", "next", "merge", "check", "curve", "compare", "condense", "clusters", "export", "shots")
+WRITING = ("fit", "predict", "next", "merge", "check", "compare", "condense", "clusters", "export", "shots")
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object, force: bool = True) -> tuple[int, str, str]:
