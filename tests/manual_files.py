@@ -12,13 +12,13 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from plain_text import write_text
 from sklearn.datasets import load_wine
 from tiny_encoder import write_encoder
 
 import handful
 from handful.data.conll import write_conll, write_conllu
 from handful.data.records import Sentence, Tree
-from handful.data.text import write_text
 from handful.parsing.parser import DependencyParser
 from handful.tagging.crf import CRF
 from papers.generated import make_two_moons

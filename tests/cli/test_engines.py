@@ -8,11 +8,11 @@ import json
 import numpy as np
 import pytest
 from cli_run import run
+from plain_text import write_text
 
 from handful.cli import main
 from handful.cli import predict as predict_sentences
 from handful.data.conll import write_conll
-from handful.data.text import write_text
 from handful.parallel import open_engine
 from papers.generated_english import make_tagged_sentences
 

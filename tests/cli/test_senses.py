@@ -5,9 +5,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 from cli_run import run
+from plain_text import write_text
 
 from handful.data.senses import read_occurrences
-from handful.data.text import write_text
 from papers.generated_english import make_sense_contexts
 
 

@@ -8,9 +8,9 @@ import json
 import numpy as np
 import pytest
 from cli_run import run
+from plain_text import write_text
 
 from handful.data.conll import write_conll
-from handful.data.text import write_text
 from handful.data.word_lists import write_prototypes
 from handful.persistence.model_file import load
 from handful.representations.brown import BrownClusters

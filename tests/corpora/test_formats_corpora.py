@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from handful.data.files import open_bytes
 from handful.data.formats import detect
 from handful.data.senses import read_key, read_sense_map, read_senseval
 from handful.data.table import read_table
-from handful.data.text import read_text, write_text
+from handful.data.text import read_text
 
 pytestmark = pytest.mark.corpus
 
@@ -87,12 +89,12 @@ def test_trees(data_folder, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", TEXT)
-def test_text(data_folder, tmp_path, name):
-    path, again, counts = data_folder / name, tmp_path / "again", [0, 0]
+def test_text(data_folder, name):
+    path, counts = data_folder / name, [0, 0]
     assert detect(path) == "text"
-    write_text(again, counted(read_text(path), counts))
+    lines = [" ".join(sentence) for sentence in counted(read_text(path), counts)]
     assert counts == list(TEXT[name])
-    assert content(again) == content(path)
+    assert "\n".join(lines).encode() == re.sub(rb"\n+", b"\n", content(path)).strip(b"\n")
 
 
 @pytest.mark.parametrize("name", TABLES)

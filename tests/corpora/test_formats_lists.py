@@ -8,9 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handful.data import text as plain
-from handful.data.records import Sentence
-from handful.data.text import read_text, write_text
+from handful.data.text import read_text
 from handful.data.word_lists import read_prototypes, write_prototypes
 from handful.errors import DataError, FormatError
 
@@ -31,7 +29,6 @@ def put(tmp_path):
 def test_text_is_split_at_blanks_and_tabs_alone(put):
     sentences = list(read_text(put("Rome  fell\t.\r\n\n\n10\u00a0000 dead\u2028x\n\n")))
     assert [s.tokens for s in sentences] == [("Rome", "fell", "."), ("10\u00a0000", "dead\u2028x")]
-    assert sentences[1].comments == ("", "")
 
 
 def test_text_without_a_sentence(put):
@@ -40,43 +37,7 @@ def test_text_without_a_sentence(put):
         list(read_text(path))
 
 
-def test_empty_lines_without_end(put, monkeypatch):
-    monkeypatch.setattr(plain, "MAX_LINES", 3)
-    with pytest.raises(FormatError, match=":4: expected a sentence after at most 3 empty lines, got none"):
-        list(read_text(put("\n" * 9)))
-
-
-@pytest.mark.parametrize(("tokens", "got"), [(["a b"], "'a b'"), ([""], "''"), (["a\n"], r"'a\n'"), ([], "no tokens")])
-def test_tokens_that_could_not_be_read_back_are_not_written(tmp_path, tokens, got):
-    message = f"sentence 1 must be tokens that are filled and hold no space or line end, got {got}"
-    with pytest.raises(DataError, match=re.escape(message)):
-        write_text(tmp_path / "out", [tokens])
-    assert not (tmp_path / "out").exists()
-    with pytest.raises(DataError, match="sentence 1 must be a list of tokens, got the text 'Rome fell'"):
-        write_text(tmp_path / "out", ["Rome fell"])
-    for sentences, message in [
-        ([], "there must be a sentence, got none"),
-        ([["a", 1]], "sentence 1 must be tokens that are strings, got 1"),
-        ([["\ufeffa"]], "a file must not start with U\\+FEFF"),
-    ]:
-        with pytest.raises(DataError, match=message):
-            write_text(tmp_path / "out", sentences)
-    assert not (tmp_path / "out").exists()
-
-
 words = st.text(st.characters(exclude_characters=" \t\n\r\0\ufeff", exclude_categories=["Cs"]), min_size=1)
-
-
-@unhurried
-@given(
-    st.lists(st.tuples(st.lists(words, min_size=1, max_size=4), st.integers(0, 2)), min_size=1, max_size=4),
-    st.sampled_from(["a.txt", "a.txt.gz", "a.bz2", "a.XZ"]),
-)
-def test_text_that_is_written_is_read_back(tmp_path_factory, sample, name):
-    sentences = [Sentence(tuple(tokens), comments=("",) * n_blank) for tokens, n_blank in sample]
-    path = tmp_path_factory.mktemp("text") / name
-    write_text(path, sentences)
-    assert list(read_text(path)) == sentences
 
 
 PROTOTYPES = {"NN": ["year", "share"], "VB": ["share", "be"], "#": ["#"]}

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from plain_text import write_text
 
-from handful.data.text import write_text
 from handful.representations import text_stream
 from handful.representations.brown import BrownClusters
 from handful.representations.condensed_features import CondensedFeatures

@@ -46,7 +46,6 @@ from .tabular import without_formulas as without_formulas
 from .tabular import write_frames as write_frames
 from .tabular import write_table as write_table
 from .text import read_text as read_text
-from .text import write_text as write_text
 from .word_lists import read_clusters as read_clusters
 from .word_lists import read_prototypes as read_prototypes
 from .word_lists import write_prototypes as write_prototypes

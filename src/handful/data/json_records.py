@@ -226,16 +226,6 @@ def write_json_lines(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
             frame.write_ndjson(file)
 
 
-def write_json_array(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
-    """Write frames as one array of objects; NaN becomes a missing cell, and infinite numbers are refused."""
-    import polars as pl
-
-    frame = pl.concat(list(frames), how="vertical_relaxed")
-    _refuse_infinite(frame)
-    with write_bytes(path) as file:
-        file.write(frame.write_json().encode())
-
-
 def _refuse_infinite(frame: pl.DataFrame) -> None:
     for column in frame.get_columns():
         if column.dtype.is_float() and column.is_infinite().any():
@@ -253,4 +243,4 @@ def is_json_array(head: Head) -> bool:
 
 
 JSON_LINES_FORMAT = Format("json-lines", "table", is_json_lines, read_json, write_json_lines, (".jsonl", ".ndjson"))
-JSON_ARRAY_FORMAT = Format("json", "table", is_json_array, read_json, write_json_array, (".json",))
+JSON_ARRAY_FORMAT = Format("json", "table", is_json_array, read_json)

@@ -265,7 +265,7 @@ def write_table(path: FilePath, table: Table) -> None:
     Parameters
     ----------
     path : path-like
-        The ending chooses the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.json``, ``.parquet`` or ``.xlsx``, with
+        The ending chooses the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.parquet`` or ``.xlsx``, with
         ``.gz``, ``.bz2`` or ``.xz`` after it to compress it.
     table : Table
         What to write.

@@ -12,7 +12,7 @@ from itertools import chain, islice, pairwise, zip_longest
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 from handful.data.conll import share
-from handful.data.files import MAX_LINES, FilePath, Source, as_source, read_lines, refuse_mark, shown, write_text_file
+from handful.data.files import FilePath, Source, as_source, read_lines
 from handful.data.formats import Format, Head, format_of
 from handful.data.records import Sentence
 from handful.errors import DataError, FormatError, ParameterError
@@ -247,7 +247,6 @@ def refuse_unspaced(place: str, text: str) -> None:
             )
 
 
-_FORBIDDEN = re.compile("[ \t\n\r\0]")
 _PLAIN_TOKEN = re.compile("[^ \t]+")
 
 
@@ -265,8 +264,7 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     Yields
     ------
     Sentence
-        Its tokens are separated by spaces or tabs (a no-break space is part of a token). Empty lines before it are
-        kept in its `comments`, each as ``""``.
+        Its tokens are separated by spaces or tabs (a no-break space is part of a token).
 
     Raises
     ------
@@ -274,10 +272,6 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
         If there is no sentence at all.
     DataError
         If the text is in a script without spaces between words, and is not tokenized.
-
-    Notes
-    -----
-    Writing what was read gives the same bytes if single spaces separate tokens and lines end in ``\n``.
 
     Examples
     --------
@@ -289,20 +283,14 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     """
     source = as_source(path)
     refuse_unspaced(str(source), Head.of(source).text)
-    empty: list[str] = []
     has_any = False
     start = 0
-    for number, line in read_lines(source):
+    for _, line in read_lines(source):
         tokens = [token for token in line.replace("\t", " ").split(" ") if token]
         if tokens:
             has_any = True
             columns = _places(line, start) if places else {}
-            yield Sentence(share(tokens), columns, tuple(empty))
-            empty.clear()
-        elif len(empty) == MAX_LINES:
-            raise FormatError(path, number, f"expected a sentence after at most {MAX_LINES:,} empty lines, got none.")
-        else:
-            empty.append("")
+            yield Sentence(share(tokens), columns)
         start += len(line) + 1
     if not has_any:
         raise FormatError(path, None, "expected sentences, one a line, got only empty lines.")
@@ -311,56 +299,6 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
 def _places(line: str, start: int) -> dict[str, tuple[str, ...]]:
     places = [match.span() for match in _PLAIN_TOKEN.finditer(line)]
     return {"start": tuple(str(start + a) for a, _ in places), "end": tuple(str(start + b) for _, b in places)}
-
-
-def write_text(path: FilePath, sentences: Iterable[Sentence | Sequence[str]]) -> None:
-    r"""Write sentences, one a line, with a space between tokens.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
-    sentences : iterable of Sentence or of sequences of str
-        The sentences; of their comments only empty lines are written.
-
-    Raises
-    ------
-    DataError
-        If there is no sentence, or one has no tokens, or a token is no string, is empty or holds whitespace.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
-    >>> write_text(target, [["Rome", "fell"]])
-    >>> target.read_text()
-    'Rome fell\n'
-    """
-    index = 0
-    with write_text_file(path) as file:
-        for index, sentence in enumerate(sentences, start=1):
-            tokens = sentence.tokens if isinstance(sentence, Sentence) else sentence
-            _check_tokens(index, tokens)
-            n_blank = sentence.comments.count("") if isinstance(sentence, Sentence) else 0
-            if index == 1 and not n_blank:
-                refuse_mark("write_text", tokens[0])
-            file.write("\n" * n_blank + " ".join(tokens) + "\n")
-        if not index:
-            raise DataError("write_text: there must be a sentence, got none.")
-
-
-def _check_tokens(index: int, tokens: Sequence[str]) -> None:
-    if isinstance(tokens, str):
-        raise DataError(f"write_text: sentence {index} must be a list of tokens, got the text {shown(tokens)}.")
-    for token in tokens:
-        if not isinstance(token, str):
-            raise DataError(f"write_text: sentence {index} must be tokens that are strings, got {shown(token)}.")
-    bad = next((token for token in tokens if not token or _FORBIDDEN.search(token)), None)
-    if bad is not None or not tokens:
-        got = "no tokens" if bad is None else repr(bad)
-        raise DataError(
-            f"write_text: sentence {index} must be tokens that are filled and hold no space or line end, got {got}."
-        )
 
 
 def is_text(head: Head) -> bool:
