@@ -289,7 +289,6 @@ CONLL_FORMAT = Format("conll", "sentences", is_conll, _read)
 
 _COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _KEPT = (("lemma", 2), ("upos", 3), ("xpos", 4), ("feats", 5), ("deps", 8), ("misc", 9))
-_EXTRA = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})|(0|[1-9][0-9]{0,8})\.[1-9][0-9]{0,8}")
 _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 
 
@@ -311,9 +310,8 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
     Raises
     ------
     FormatError
-        With ``path:line:``, if a line has not ten filled columns, ids do not count up from 1, a multiword range overlaps
-        another or goes beyond the sentence, or a head is no word of the sentence; if there is no sentence at all; or
-        if comments are left over at the end of the file.
+        With ``path:line:``, if a line has not ten filled columns, ids do not count up from 1, or a head is no word of the
+        sentence; if there is no sentence at all; or if comments are left over at the end of the file.
 
     Notes
     -----
@@ -360,7 +358,6 @@ def _tree(path: FilePath, first: int, before: list[str], lines: list[str]) -> Tr
     rows: list[list[str]] = []
     numbers: list[int] = []
     extras: list[tuple[int, str]] = []
-    last_range = (0, 0)  # last word and line of the multiword range that was read last
     for number, line in enumerate(lines, first):
         cells = line.split("\t")
         if line[0] == "#":
@@ -371,16 +368,15 @@ def _tree(path: FilePath, first: int, before: list[str], lines: list[str]) -> Tr
         if cells[0] == str(len(rows) + 1):
             rows.append(cells)
             numbers.append(number)
-        else:
-            last_range = _check_extra(path, number, cells[0], len(rows), last_range)
+        elif cells[0].startswith((f"{len(rows) + 1}-", f"{len(rows)}.")) and _ID.fullmatch(cells[0]):
             extras.append((len(rows), line))
+        else:
+            n = len(rows) + 1
+            message = f"expected the id {n}, a range from it ({n}-{n + 1}) or an empty node ({n - 1}.1), got {shown(cells[0])}."
+            raise FormatError(path, number, message)
     if not rows:
         message = "expected words in the sentence, got only ranges or empty nodes."
         raise FormatError(path, first + len(lines), message)
-    end, number = last_range
-    if end > len(rows):
-        message = f"expected a range within the sentence (1 to {len(rows)}), got one up to {end}."
-        raise FormatError(path, number, message)
     columns = list(map(share, zip(*rows, strict=True)))
     sentence = Sentence(columns[1], {name: columns[index] for name, index in _KEPT}, tuple(before))
     return Tree(sentence, _heads(path, numbers, columns[6]), columns[7], tuple(extras))
@@ -397,25 +393,6 @@ def _heads(path: FilePath, numbers: list[int], texts: tuple[str, ...]) -> tuple[
                 f"expected as head another word of the sentence (1 to {len(texts)}), 0 or _, got {shown(texts[word - 1])}.",
             )
     return heads
-
-
-def _check_extra(path: FilePath, number: int, text: str, n_words: int, last_range: tuple[int, int]) -> tuple[int, int]:
-    """Check the id of a line that is no word; return the last word of the last range so far, and its line."""
-    match = _EXTRA.fullmatch(text)
-    if match:
-        start, end, node = match.groups()
-        if node is not None and int(node) == n_words:
-            return last_range
-        if start and int(start) == n_words + 1 and int(end) >= int(start):
-            if last_range[0] > n_words:
-                raise FormatError(path, number, f"expected ranges that do not overlap, got {text} inside another.")
-            return int(end), number
-    raise FormatError(
-        path,
-        number,
-        f"expected the id {n_words + 1}, a range from it ({n_words + 1}-{n_words + 2}) "
-        f"or an empty node ({n_words}.1), got {shown(text)}.",
-    )
 
 
 def _refuse_columns(path: FilePath, number: int, line: str) -> NoReturn:
