@@ -178,7 +178,7 @@ def infer_columns(
 def _settle(judged: list[_Judged], kind: Kind, default: str | None) -> tuple[list[_Judged], list[_Judged]]:
     """Give columns that can be read in two ways the reading that all others have; return them, and those left open.
 
-    So are prices that would get three decimals: they may be written in another way than the other numbers of a file.
+    Prices that would then have three decimals are left open too: ``$1,234`` may stand next to ``0,5``.
     """
     readings = {
         column.spec.reading
