@@ -23,12 +23,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from quick_start import PIPE, Process
+
 from handful.data.conll import write_conllu
 from handful.data.records import Sentence
 from papers.generated import APARTMENT_PROTOTYPES, make_apartment_ads
 from papers.generated_english import make_tagged_sentences
 
-HANDFUL = [sys.executable, "-m", "handful"]
 MODEL, PREDICTIONS = "model.handful", "predictions.tsv"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 _PATIENCE = 20.0  # seconds in which processes end that have lost their parent
@@ -94,15 +95,12 @@ COMMANDS: dict[str, Words] = {
 }
 
 
-def start(words: tuple[object, ...], temporary: Path | None = None) -> subprocess.Popen[bytes]:
-    environment = os.environ if temporary is None else {**os.environ, "TMPDIR": str(temporary)}
-    return subprocess.Popen(
-        [*HANDFUL, *map(str, words)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-        start_new_session=True,
-    )
+def start(words: tuple[object, ...], temporary: Path | None = None) -> Process | subprocess.Popen[bytes]:
+    environment = dict(os.environ) if temporary is None else {**os.environ, "TMPDIR": str(temporary)}
+    if __name__ != "__main__":
+        return Process(words, env=environment)
+    command = [sys.executable, "-m", "handful", *map(str, words)]
+    return subprocess.Popen(command, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True)
 
 
 def finish(*words: object) -> bytes:

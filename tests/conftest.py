@@ -19,13 +19,14 @@ settings.load_profile("fixed")
 
 os.environ["HANDFUL_VECTORS"] = ""  # no encoder, even if this machine has one
 os.environ["HANDFUL_CACHE"] = ""  # no cache of embeddings
+os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # one process where no test asks for more
 
 # Modules that tests import; not tests, and not to be imported a second time in search of doctests.
 collect_ignore = [
     "cli_kills.py",
     "core_models.py",
     "core_fuzz.py",
-    "fakes_race.py",
+    "quick_start.py",
     "tiny_encoder.py",
     "manual_files.py",
     "studio_browser.py",

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from quick_start import Process
 
 WAIT = 60_000  # milliseconds; a busy machine is no failure
 
@@ -21,24 +20,21 @@ class Server:
     """``handful studio`` on some data, as a person starts it."""
 
     def __init__(self, *given: str | Path) -> None:
-        command = [sys.executable, "-m", "handful", "studio", *map(str, given), "--no-browser"]
-        self._process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "COLUMNS": "200"}
-        )
+        words = ("studio", *given, "--no-browser")
+        self._process = Process(words, env={**os.environ, "COLUMNS": "200"})
         told = ""
-        assert self._process.stdout is not None
         for line in self._process.stdout:
-            told += line
-            if found := re.search(r"http://\S+", line):
+            told += line.decode()
+            if found := re.search(r"http://\S+", told):
                 self.link = found.group()
                 return
-        raise AssertionError(f"handful studio ended without a link: {told}")
+        raise AssertionError(f"handful studio ended without a link: {told} {self._process.communicate()}")
 
     def kill(self) -> None:
         """Kill -9."""
         self._process.kill()
         self._process.wait()
-        self._process.stdout.close()  # type: ignore[union-attr]
+        self._process.stdout.close()
 
     def interrupt(self) -> int:
         """Ctrl-C; returns the exit code."""

@@ -5,24 +5,20 @@ from __future__ import annotations
 import importlib
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 from manual_files import COMMANDS, PYTHON_AFTER
+from quick_start import run
 
 from handful.cli import group
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PYTHONPATH = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(
-    os.pathsep
-)  # the papers are in the root
 PAGES = sorted(DOCS.glob("*.md"))
-# tests/test_manual_commands.py, and below with spaCy
-RUN_ELSEWHERE = {*PYTHON_AFTER, "howto-from-spacy.md"}
+# tests/test_manual_commands.py, below with spaCy, tests of active and of tagging
+RUN_ELSEWHERE = {*PYTHON_AFTER, "howto-from-spacy.md", "howto-labeling.md", "howto-prototypes.md"}
 
 # What the reader of a page has at hand: made sentences, trees and models in place of their own.
 GIVEN = {
@@ -32,11 +28,15 @@ made = [tree.sentence for tree in make_tagged_sentences(30, random_state=0)]
 sentences, tags = [s.tokens for s in made], [list(s["ner"]) for s in made]
 much_raw_text = sentences * 3
 """,
-    "howto-prototypes.md": """
-sentences = [[d, n, v] for d in ("the", "a") for n in ("dog", "cat", "cow") for v in ("sat", "ran", "ate")] * 9
-tags = [None] * len(sentences)
-""",
 }
+
+# What no page is about: how good the results are.
+QUICK = """
+from handful.comparison.trials import Limits
+from handful.models.ensemble import Ensemble
+Limits.__init__.__defaults__ = (2.0, None, 3, *Limits.__init__.__defaults__[3:])  # 3 splits in place of 30
+Ensemble.__init__.__kwdefaults__["n_trees"] = 10
+"""
 
 
 def blocks(page, *languages):
@@ -50,16 +50,11 @@ def python_blocks(page):
 
 @pytest.mark.parametrize("script", sorted((DOCS / "examples").glob("*.py")), ids=lambda p: p.stem)
 def test_examples_of_the_gallery_run(script, tmp_path):
-    environment = {**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": PYTHONPATH}
-    done = subprocess.run(
-        [sys.executable, script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    run_python(script.read_text(), tmp_path)
 
 
 def run_python(code, folder):
-    command, environment = [sys.executable, "-c", code], {**os.environ, "PYTHONPATH": PYTHONPATH}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = run(code=QUICK + code, cwd=folder, env={**os.environ, "MPLBACKEND": "agg"})
     assert done.returncode == 0, done.stderr
 
 

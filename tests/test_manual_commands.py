@@ -7,12 +7,9 @@ their page, in one folder (tests/manual_files.py), with settings that make them 
 from __future__ import annotations
 
 import glob
-import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -20,6 +17,7 @@ from pathlib import Path
 import pytest
 from cli_run import WRITING
 from manual_files import COMMANDS, LANGUAGES, PAGES, PYTHON_AFTER, arrange, label_by_hand, write_all, write_wrong_labels
+from quick_start import Process
 
 from handful.cli import main
 
@@ -91,11 +89,9 @@ def open_and_close(words, folder):
     """Start the studio, get its page, and end it as Ctrl-C does; it begins anew, whatever was done before."""
     for journal in folder.glob("*.studio"):
         journal.unlink()
-    command = [sys.executable, "-m", "handful", *words, "--no-browser"]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with Process((*words, "--no-browser"), cwd=folder) as process:
         try:
-            link = re.search(r"http://\S+", process.stdout.readline())[0]
+            link = re.search(r"http://\S+", process.stdout.readline().decode())[0]
             with urllib.request.urlopen(link, timeout=60) as page:
                 assert page.status == 200
         finally:

@@ -6,14 +6,11 @@ import json
 import os
 import pty
 import signal
-import subprocess
-import sys
 import time
 
 import psutil
 import pytest
-
-HANDFUL = [sys.executable, "-m", "handful"]
+from quick_start import Process, run
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +26,8 @@ def clusters(folder, tmp_path):
     """Start a run with two workers, and wait until they work."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    command = [*HANDFUL, "clusters", str(folder / "long.txt"), "-o", str(tmp_path / "c.paths"), "--jobs", "2"]
-    environment = {**os.environ, "TMPDIR": str(temporary)}
-    parent = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    words = ("clusters", folder / "long.txt", "-o", tmp_path / "c.paths", "--jobs", 2)
+    parent = Process(words, env={**os.environ, "TMPDIR": str(temporary)})
     try:
         yield parent, working_children(parent), temporary
     finally:
@@ -62,25 +58,23 @@ def test_workers_end_soon_after_their_parent_was_killed(clusters):
     parent.kill()
     assert psutil.wait_procs(children, timeout=10)[1] == []
     # nobody holds the other end of its pipes open any more
-    assert parent.communicate(timeout=10)[0] == ""
-
-
-def run_shell(line: str, folder) -> subprocess.CompletedProcess[str]:
-    command = ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m {line}"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert parent.communicate(timeout=10)[0] == b""
 
 
 def test_a_reader_that_has_enough_is_no_failure(tmp_path):
     (tmp_path / "tags.tsv").write_text("the\tD\ndog\tN\n\n" * 4)
     (tmp_path / "text.txt").write_text("the dog\n" * 30_000)
-    assert run_shell("handful fit tagger tags.tsv --model t.handful", tmp_path).returncode == 0
-    done = run_shell("handful predict t.handful text.txt | head -n 1", tmp_path)
-    assert (done.returncode, done.stdout[:9], done.stderr) == (0, "# global.", "")
+    assert run("fit", "tagger", "tags.tsv", "--model", "t.handful", cwd=tmp_path).returncode == 0
+    predict = Process(("predict", "t.handful", "text.txt"), cwd=tmp_path)
+    assert predict.stdout.readline().startswith(b"# global.")
+    predict.stdout.close()
+    assert (predict.stderr.read(), predict.wait()) == (b"", 0)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
 def test_a_full_disk_is_one_sentence(tmp_path):
-    done = run_shell("handful methods > /dev/full", tmp_path)
+    with open("/dev/full", "w") as full:
+        done = run("methods", cwd=tmp_path, stdout=full.fileno())
     assert done.returncode == 1
     assert done.stderr.startswith("handful: the output cannot be written (No space left on device).")
     assert done.stderr.count("\n") == 1
@@ -89,9 +83,7 @@ def test_a_full_disk_is_one_sentence(tmp_path):
 def on_terminal(*command: str, cwd) -> bytes:
     """Run a command whose stdout and stderr are a terminal, and return what arrives there."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*HANDFUL, *command], cwd=cwd, stdout=theirs, stderr=theirs, env={**os.environ, "NO_COLOR": "1"}
-    )
+    process = Process(command, cwd=cwd, stdout=theirs, stderr=theirs, env={**os.environ, "NO_COLOR": "1"})
     os.close(theirs)
     arrived = b""
     while True:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
-from functools import partial
 
 import pytest
+import quick_start
 
-HANDFUL = [sys.executable, "-m", "handful"]
 
-
-def run(words, *, room: int | None = None, cwd=None, **environment: str | None):
+def run(words, *, room: int | None = None, cwd=None, code=None, **environment: str | None):
     """Run a command; no file that it writes may grow beyond `room` bytes, as if the disk were full."""
     env = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
-    limit = None if room is None else partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room))
-    command = [*HANDFUL, *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, preexec_fn=limit, cwd=cwd)
+    return quick_start.run(*words, env=env, room=room, cwd=cwd, code=code)
 
 
 COMPARE = ("--target", "label", "--methods", "k-nn", "--trials", 4, "--jobs", 1)
@@ -79,7 +74,9 @@ def test_without_a_home_a_comparison_runs(home, data):
 
 
 def test_without_a_cache_for_compiled_kernels_commands_run(data):
-    done = run(("similar", data / "raw.txt", "--word", "the"), NUMBA_CACHE_DIR="/proc/nothing")
+    command = [sys.executable, "-m", "handful", "similar", data / "raw.txt", "--word", "the"]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": "/proc/nothing"}  # read when numba is imported
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("the: ")
 
@@ -93,13 +90,13 @@ def test_a_folder_that_cannot_be_written_is_told_before_any_work(data):
 
 def test_a_clock_that_goes_back_ends_no_race_early_and_lets_none_run_on(data, tmp_path):
     """Times are taken from clocks that cannot be set."""
-    (tmp_path / "sitecustomize.py").write_text(
+    back = (
         "import itertools, time\nback = itertools.count()\ntime.time = lambda: 1e9 - 3600.0 * next(back)\n"
+        "from handful.__main__ import main\nmain()"
     )
-    search = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     fair = run(("compare", data / "table.csv", *COMPARE, "--json", "--resume", tmp_path / "a"))
-    odd = run(("compare", data / "table.csv", *COMPARE, "--json", "--resume", tmp_path / "b"), PYTHONPATH=search)
+    odd = run(("compare", data / "table.csv", *COMPARE, "--json", "--resume", tmp_path / "b"), code=back)
     assert (fair.returncode, odd.returncode) == (0, 0), odd.stderr
     assert odd.stdout.count('"n_draws"') == fair.stdout.count('"n_draws"')
-    timed = run(("compare", data / "table.csv", *COMPARE[:4], "--minutes", 0.05, "--jobs", 1), PYTHONPATH=search)
+    timed = run(("compare", data / "table.csv", *COMPARE[:4], "--minutes", 0.05, "--jobs", 1), code=back)
     assert timed.returncode == 0, timed.stderr

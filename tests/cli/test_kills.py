@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 
 import click
 import pytest
-from cli_kills import COMMANDS, HANDFUL, MODEL, finish, killed_runs
+from cli_kills import COMMANDS, MODEL, finish, killed_runs, start
+from quick_start import run
 
 from handful.cli import group as cli
 from handful.cli import main
@@ -40,8 +39,7 @@ def test_every_command_with_a_checkpoint_is_killed():
 
 @pytest.mark.slow
 def test_two_runs_on_one_checkpoint_at_once_are_both_right(data, tmp_path):
-    words = [*HANDFUL, *map(str, COMMANDS["clusters"](data, tmp_path))]
-    processes = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
+    processes = [start(COMMANDS["clusters"](data, tmp_path)) for _ in range(2)]
     for process in processes:
         _, err = process.communicate(timeout=300)
         assert process.returncode == 0, err
@@ -96,13 +94,13 @@ def test_model_files_hold_neither_paths_nor_times(tmp_path, monkeypatch):
 
 def test_the_folder_of_a_pool_is_removed_when_its_process_is_killed(tmp_path):
     script = (
-        "import os, signal, sys, tempfile\n"
+        "import os, signal\n"
         "from handful.comparison.workers import shared_folder\n"
         "folder = shared_folder()\n"
         "(folder / 'experiment').write_text('x')\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    subprocess.run([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    assert run(code=script, env={**os.environ, "TMPDIR": str(tmp_path)}).returncode == -9
     end = time.monotonic() + 30
     while list(tmp_path.iterdir()) and time.monotonic() < end:
         time.sleep(0.05)

@@ -5,14 +5,13 @@ import os
 import pty
 import re
 import signal
-import subprocess
-import sys
 from datetime import date, datetime
 
 import numpy as np
 import polars as pl
 import pytest
 from cli_run import run
+from quick_start import Process
 
 from handful.data.records import Occurrence
 from handful.data.senses import write_sense_table
@@ -272,8 +271,7 @@ def test_an_interruption_of_next_is_one_line_and_leaves_no_file(tmp_path, stage)
     train.write_text("\n\n".join("\n".join(f"{w}\t{tags[w]}" for w in line) for line in sentences[:500]) + "\n")
     raw.write_text("\n".join(" ".join(line) for line in sentences[500:]) + "\n")
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "handful", "next", str(train), "--unlabeled", str(raw), "-o", str(todo)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
+    process = Process(("next", train, "--unlabeled", raw, "-o", todo), stderr=theirs)
     os.close(theirs)
     shown, struck = b"", False
     while True:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 from itertools import pairwise
 
 import pytest
 from cli_run import run
+from quick_start import Process
 
 from handful.cli import main
 from handful.data.conll import read_conllu
@@ -205,13 +204,10 @@ def test_models_that_cannot_work_together_are_refused(capsys, folder, monkeypatc
 def test_a_reader_that_has_enough_ends_the_command_well(folder, tmp_path):
     many = tmp_path / "many.txt"
     many.write_text("\n".join(" ".join(s.tokens) for s in (t.sentence for t in make_tagged_sentences(3000))) + "\n")
-    command = [sys.executable, "-m", "handful", "predict", str(folder / "xpos.handful"), str(many)]
-    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = Process(("predict", folder / "xpos.handful", many))
     assert done.stdout.readline().startswith(b"# global.columns")
     done.stdout.close()
-    assert done.stderr.read() == b""
-    assert done.wait() == 0
-    done.stderr.close()
+    assert (done.stderr.read(), done.wait()) == (b"", 0)
 
 
 @pytest.mark.parametrize(

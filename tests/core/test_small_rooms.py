@@ -3,10 +3,9 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import subprocess
-import sys
 
 import pytest
+from quick_start import run
 
 from handful.data.files import atomic_writer
 from handful.errors import FileError, FormatError, HandfulError, MissingExtraError, require
@@ -56,7 +55,7 @@ def test_a_process_that_is_killed_while_it_writes_leaves_nothing(tmp_path):
         "with atomic_writer(sys.argv[1]) as file:\n"
         "    file.write(b'half'); file.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run([sys.executable, "-c", script, tmp_path / "a.txt"], check=False)
+    done = run(tmp_path / "a.txt", code=script)
     assert done.returncode == -signal.SIGKILL
     assert list(tmp_path.iterdir()) == []
 

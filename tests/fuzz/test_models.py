@@ -223,3 +223,27 @@ def test_what_tags_for_a_model_of_senses_is_a_tagger():
     assert SenseClassifier._from_state(state).tagger is not None
     with pytest.raises(DataError, match="tagger must be a Tagger"):
         SenseClassifier._from_state({**state, "tagger": other})
+
+
+def test_what_inspect_and_export_show_has_the_form_that_they_show():
+    import numpy as np
+
+    from handful.errors import DataError
+    from handful.models.table_model import TableModel
+    from handful.tagging.prototypes.tagger import PrototypeTagger
+
+    X, y = np.array([[0.0], [1.0], [8.0], [9.0], [5.0]]), ["low", "low", "high", "high", None]
+    model = TableModel("condensed-nn").fit(X, y)
+    state = model._state()
+    for wrong in (
+        {"training_": 1},
+        {"training_": {"estimate": {"value": "high"}}},
+        {"rows_": np.zeros(4, dtype=np.int64)},
+    ):
+        TableModel._from_state(state)
+        model.estimator_.kept_ = np.array([0, 2**40]) if "rows_" in wrong else model.estimator_.kept_
+        with pytest.raises(DataError, match=r"must be (a dictionary|numbers|given by their numbers)"):
+            TableModel._from_state({**state, **wrong})
+    tagger = PrototypeTagger({"D": ["the"], "N": ["dog"]}, similarity=None, max_iter=2).fit([["the", "dog"]] * 3)
+    with pytest.raises(DataError, match="a list of words, got 2 for 'D'"):
+        PrototypeTagger._from_state({**tagger._state(), "prototypes": {"D": 2}})

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
-import subprocess
-import sys
 
 import pytest
+from quick_start import run
 from studio_client import fixed
 
 from handful.errors import DataError, FileError, FormatError
@@ -106,9 +105,9 @@ def test_a_second_process_is_refused_in_a_sentence(tmp_path):
         f"AnnotationLog({str(path)!r}, Identity(lambda n: 'key', 0, lambda rows: []))"
     )
     with AnnotationLog(path, fixed("key")):
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        done = run(code=code)
         assert "another process has it open" in done.stderr
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = run(code=code)
     assert done.returncode == 0, done.stderr
 
 

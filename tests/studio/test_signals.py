@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 
 import psutil
 import pytest
+from quick_start import Process
 
 pytest.importorskip("uvicorn")
 
@@ -16,10 +15,8 @@ pytest.importorskip("uvicorn")
 def studio(tmp_path):
     rows = "\n".join(f"{i % 7},{'ab'[i % 2] if i < 8 else ''}" for i in range(40))
     (tmp_path / "a.csv").write_text(f"x,label\n{rows}\n")
-    command = [sys.executable, "-m", "handful", "studio", str(tmp_path / "a.csv"), "--target", "label", "--no-browser"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    assert "is open at http://127.0.0.1:" in process.stdout.readline()
+    process = Process(("studio", tmp_path / "a.csv", "--target", "label", "--no-browser"))
+    assert b"is open at http://127.0.0.1:" in process.stdout.readline()
     try:
         yield process
     finally:
@@ -32,7 +29,7 @@ def test_sigterm_ends_the_server_with_its_code(studio):
     studio.send_signal(signal.SIGTERM)
     _, err = studio.communicate(timeout=60)
     assert studio.returncode == 143, err
-    assert "Traceback" not in err
+    assert b"Traceback" not in err
     assert psutil.wait_procs(children, timeout=10)[1] == []
 
 

@@ -17,7 +17,7 @@ from handful.errors import DataError, Notice, ParameterError
 from handful.models.confidence import LEAST_HELD, Confidence, hold_out, known_shift, own_shares
 from handful.params import check_params
 from handful.persistence.model_file import Storable
-from handful.persistence.schema import Array, IfThere, Model, Names, Number, Plain, check_member, stored
+from handful.persistence.schema import Array, IfThere, Model, Names, Number, Training, check_member, stored
 from handful.preprocessing.table_encoder import EncodedTable, TableEncoder, warn_of_unread
 from handful.registry import MethodSpec, get_method
 from handful.registry import method as registered
@@ -99,7 +99,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         confidence_=IfThere(Confidence.STATE),
         rows_=IfThere(Array("i8", "_", low=0)),
         shift_=IfThere(Array("f8", "k")),
-        training_=Plain(),
+        training_=Training(),
     )
 
     def __init__(
@@ -462,7 +462,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if learned is not None and learned["near"] is not None and learned["near"][0].shape[1] != self._encoder.width:
             raise DataError("TableModel: rows for confidence must have the columns of its method.")
         rows = getattr(self, "rows_", None)
-        if rows is not None and len(rows) < self.n_labeled_:
+        kept = np.max(getattr(self.estimator_, "kept_", ()), initial=-1)
+        if rows is not None and len(rows) < max(self.n_labeled_, kept + 1):
             raise DataError("TableModel: the rows that the method saw must be given by their numbers.")
 
 

@@ -25,6 +25,7 @@ from handful.errors import FileError, HandfulError, ModelFileError, counted
 from handful.params import check_params
 from handful.persistence.arrays import from_rising_bytes
 from handful.persistence.schema import (
+    DictOf,
     IfThere,
     Kind,
     Names,
@@ -295,7 +296,7 @@ class Storable:
     STATE: ClassVar[Mapping[str, Kind]] = stored(
         n_features_in_=IfThere(Number(int, size="d")),
         feature_names_in_=IfThere(Names("d")),
-        training_=IfThere(Plain()),  # how it was trained, in words
+        training_=IfThere(DictOf(Plain())),  # how it was trained
     )
     # Of files of earlier versions: attributes with another name today, and parameters that are gone, with their default.
     RENAMED: ClassVar[Mapping[str, str]] = {}

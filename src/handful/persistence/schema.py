@@ -269,6 +269,24 @@ class Plain(Kind):
             raise DataError(f"{where} must hold strings, numbers, lists and dictionaries alone.")
 
 
+class Training(Plain):
+    """How a model of tables was trained, by name; estimates are dictionaries with a value."""
+
+    _ESTIMATES = ("estimate", "estimate_alone", "model_estimate", "fidelity")
+    _NUMBERS = ("value", "low", "high", "n")
+
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        super()._check(where, value, sizes)
+        _require(isinstance(value, dict), where, "a dictionary", value)
+        for name in self._ESTIMATES:
+            estimate = value.get(name)
+            if estimate is None:
+                continue
+            _require(isinstance(estimate, dict), f"{where}: {name}", "a dictionary", estimate)
+            numbers = [estimate.get("value"), *(estimate[key] for key in self._NUMBERS if key in estimate)]
+            _require(all(isinstance(number, Real) for number in numbers), f"{where}: {name}", "numbers", estimate)
+
+
 @dataclass(frozen=True)
 class Maybe(Kind):
     """None, or something."""

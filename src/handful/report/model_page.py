@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import softmax
 
 from handful.data.files import write_text_file
-from handful.errors import ParameterError, counted
+from handful.errors import DataError, ParameterError, counted
 from handful.models.condensed_rows import CondensedModel
 from handful.models.confidence import own_shares
 from handful.models.table_model import TableModel
@@ -95,7 +95,10 @@ def _hash(text: str) -> str:
 
 def _json(value: Any) -> str:
     """Return JSON that no cell can end or leave: nothing in it is markup."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        raise DataError("export_html: the model holds numbers that are infinite or missing.") from None
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
@@ -208,7 +211,7 @@ def _linear(estimator: Any, width: int) -> tuple[np.ndarray, np.ndarray] | None:
     else:
         return None
     if len(weights) == 1:
-        weights, intercept = np.vstack([0 * weights, weights]), np.concatenate([0 * intercept, intercept])
+        weights, intercept = np.vstack([np.zeros_like(weights), weights]), np.append(0.0, intercept)
     if weights.shape != (len(estimator.classes_), width):
         return None
     rows = np.random.default_rng(0).normal(size=(8, width))

@@ -372,6 +372,7 @@ class PrototypeEnsemble(ProbabilisticTagger):
         return super()._from_state(kept)
 
     def _check_state(self) -> None:
+        check_lists(self.prototypes, "prototypes")
         labels = set(self.classes_.tolist())
         whole = [
             all(np.array_equal(self._predicted(member), self.classes_) for member in self.members_),

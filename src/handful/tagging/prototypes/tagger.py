@@ -380,6 +380,7 @@ class PrototypeTagger(ProbabilisticTagger):
         return super()._from_state({name: value for name, value in state.items() if name not in _DROPPED})
 
     def _check_state(self) -> None:
+        check_lists(self.prototypes, "prototypes")
         labels = set(self.classes_.tolist())
         whole = [
             len(labels) == len(self.classes_),
