@@ -364,21 +364,15 @@ def is_senseval(head: Head) -> bool:
 SENSEVAL_FORMAT = Format("senseval", "occurrences", is_senseval, read_senseval)
 
 
-_TEXT = ("text", "sentence", "context")
-_WORD = ("word", "target", "lemma")
-_PLACE = ("target_index", "index", "position", "token_index")
-_SENSE = ("sense", "senses", "sense_id")
-
-
 def read_sense_table(path: FilePath) -> Iterator[Occurrence]:
     r"""Read words in context from separated columns with a header.
 
     Parameters
     ----------
     path : path-like
-        Columns ``text`` (or sentence, context), ``word`` (or target, lemma) or its place or both, and ``sense`` (empty where it
-        is not known). A place is ``target_index`` (position of the token, text split at spaces) or ``start`` and ``end``
-        (characters). Without a place the word is searched in the text; without a word it is the token there, in lower case.
+        Columns ``text``, ``word`` or its place or both, and ``sense`` (empty where it is not known). A place is ``target_index``
+        (position of the token, text split at spaces) or ``start`` (its first character). Without a place the word is
+        searched in the text; without a word it is the token there, in lower case.
 
     Yields
     ------
@@ -403,21 +397,18 @@ def read_sense_table(path: FilePath) -> Iterator[Occurrence]:
 
 
 def _occurrence(path: FilePath, number: int, row: dict[str, str]) -> Occurrence:
-    text, word = _cell(row, _TEXT), _cell(row, _WORD)
-    senses = tuple(sense for sense in _cell(row, _SENSE).replace("|", " ").split() if sense not in MISSING)
-    target, tokens = (
-        _numbered(path, number + 1, text, row) if _cell(row, _PLACE) else _located(path, number + 1, text, row)
-    )
-    word = word or tokens[target].lower()
+    text, place = row.get("text", ""), row.get("target_index", "")
+    if place:
+        tokens = tuple(text.split())
+        if not place.isdigit() or int(place) >= len(tokens):
+            message = f"expected the place of a token (0 to {len(tokens) - 1}), got {shown(place)}."
+            raise FormatError(path, number + 1, message)
+        target = int(place)
+    else:
+        target, tokens = _located(path, number + 1, text, row)
+    word = row.get("word", "") or tokens[target].lower()
+    senses = tuple(sense for sense in row.get("sense", "").replace("|", " ").split() if sense not in MISSING)
     return Occurrence(word, row.get("id") or f"{word}.{number}", tokens, target, senses)
-
-
-def _numbered(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple[int, tuple[str, ...]]:
-    """Return the token at the position in the row, of a text with spaces between tokens."""
-    tokens, place = tuple(text.split()), _cell(row, _PLACE)
-    if not place.isdigit() or int(place) >= len(tokens):
-        raise FormatError(path, line, f"expected the place of a token (0 to {len(tokens) - 1}), got {shown(place)}.")
-    return int(place), tokens
 
 
 def _located(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple[int, tuple[str, ...]]:
@@ -425,7 +416,7 @@ def _located(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple
     from handful.data.text import tokenize
 
     cut = tokenize(text)
-    start = int(row["start"]) if row.get("start", "").isdecimal() else _find(path, line, cut, _cell(row, _WORD))
+    start = int(row["start"]) if row.get("start", "").isdecimal() else _find(path, line, cut, row.get("word", ""))
     target = next((i for i, token in enumerate(cut) if token.start <= start < token.end), -1)
     if target < 0:
         raise FormatError(path, line, f"expected a word at character {start} of the text, got none.")
@@ -440,10 +431,6 @@ def _find(path: FilePath, line: int, cut: Sequence[Token], word: str) -> int:
         if bare and token.text.lower().startswith(bare):
             return token.start
     raise FormatError(path, line, f"expected the word {shown(word)} in the text, got it nowhere.")
-
-
-def _cell(row: dict[str, str], names: tuple[str, ...]) -> str:
-    return next((row[name] for name in names if name in row), "")
 
 
 def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None:
@@ -467,7 +454,7 @@ def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None
 
 def is_sense_table(head: Head) -> bool:
     """Detect a table whose header names a text, a word or its place, and a sense."""
-    return names_text_and_word(head) and bool(_named(head) & set(_SENSE)) and is_delimited(head)
+    return names_text_and_word(head) and "sense" in _named(head) and is_delimited(head)
 
 
 def names_text_and_word(head: Head) -> bool:
@@ -479,7 +466,7 @@ def names_text_and_word(head: Head) -> bool:
     True
     """
     names = _named(head)
-    return bool(names & set(_TEXT)) and (bool(names & {*_WORD, "target_index"}) or {"start", "end"} <= names)
+    return "text" in names and bool(names & {"word", "target_index", "start"})
 
 
 def _named(head: Head) -> set[str]:
@@ -526,7 +513,7 @@ def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath 
         raise FormatError(
             path,
             None,
-            "expected Senseval XML, or a table with the columns text and word or start and end (and sense, where it is known), got "
+            "expected Senseval XML, or a table with the columns text and word or start (and sense, where it is known), got "
             f"{'a table without them' if format.yields == 'table' else 'something else'}.",
         )
     if key is not None or dtd is not None:
