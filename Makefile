@@ -24,8 +24,8 @@ studio-browser:
 
 # Tests that fail are run once more, one after the other: a browser that shares two cores may miss its time limit.
 studio-test: studio-browser $(VENV)/browser.stamp
-	$(BIN)/python -m pytest -q -n 2 -m browser tests/studio tests/reports || \
-	  $(BIN)/python -m pytest -q -m browser --last-failed --last-failed-no-failures none tests/studio tests/reports
+	$(BIN)/python -m pytest -q -n 2 -m browser tests/studio tests/report || \
+	  $(BIN)/python -m pytest -q -m browser --last-failed --last-failed-no-failures none tests/studio tests/report
 
 studio-pictures: studio-browser $(VENV)/browser.stamp
 	LOGNAME=ann $(BIN)/python tests/studio_pictures.py docs/figures/studio
@@ -44,7 +44,7 @@ FUZZ_FILES ?= 50000
 fuzz: $(VENV)/test.stamp
 	$(BIN)/python tests/fuzz/run_models.py $(FUZZ_FILES)
 	$(BIN)/python tests/fuzz/hostile_files.py 300
-	HANDFUL_FUZZ_FILES=$(FUZZ_FILES) $(BIN)/python -m pytest -q -n 2 --timeout 0 tests/corpora/test_formats_fuzz.py
+	HANDFUL_FUZZ_FILES=$(FUZZ_FILES) $(BIN)/python -m pytest -q -n 2 --timeout 0 tests/data/test_changed_files.py
 
 # The kernels compiled with a check of every index; compiled code is not shared with other runs.
 check-bounds: $(VENV)/test.stamp

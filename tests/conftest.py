@@ -24,8 +24,7 @@ os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # one process where no test asks for mor
 # Modules that tests import; not tests, and not to be imported a second time in search of doctests.
 collect_ignore = [
     "cli_kills.py",
-    "core_models.py",
-    "core_fuzz.py",
+    "tiny_model.py",
     "quick_start.py",
     "tiny_encoder.py",
     "manual_files.py",

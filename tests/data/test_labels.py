@@ -1,117 +1,92 @@
-"""Which cells are labels."""
-
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from handful.data.labels import read_labels
-from handful.data.table import read_table
-from handful.errors import AmbiguousLabelsError, DataError, FormatError, ParameterError
-
-
-def read(cells, *args):
-    labels, notices = read_labels(pl.Series("y", cells), *args)
-    return [None if code < 0 else labels.classes[code].item() for code in labels.codes], [n.code for n in notices]
+from handful.data.labels import encode_labels
+from handful.errors import AmbiguousLabelsError, DataError
 
 
-LABELS = [
-    (["a", "b", "NA", "n/a", "null", "?", ""], ["a", "b", *[None] * 5], ["filled-unlabeled"]),
-    (["a", "b", "unknown", "todo"], ["a", "b", "unknown", "todo"], ["class-or-unlabeled"]),
-    (["+", "-", "+", "-"], ["+", "-", "+", "-"], ["class-or-unlabeled"]),
-    (["0", "1", "-1"], [0, 1, None], ["filled-unlabeled"]),
-    ([0, 1, -1], [0, 1, None], ["filled-unlabeled"]),
-    (["1", "2", "?"], [1, 2, None], ["filled-unlabeled"]),
-    (["0.0", "1.0", "-1.0"], ["0.0", "1.0", None], ["filled-unlabeled"]),
-    (["1", "1.0", "2"], [1, 1, 2], []),
-    (["0.5", "1.5", "-1.0"], ["0.5", "1.5", "-1.0"], ["class-or-unlabeled"]),
-    (["a", "b", "-1"], ["a", "b", "-1"], ["class-or-unlabeled"]),
-    (["0", "1", "-1", ""], ["0", "1", "-1", None], ["minus-one-class"]),
-    ([True, None, False], [True, None, False], []),
-]
+@pytest.mark.parametrize(
+    ("y", "codes", "classes"),
+    [
+        ([0, 1, -1, 1], [0, 1, -1, 1], [0, 1]),
+        (np.array([2, -1, 0]), [1, -1, 0], [0, 2]),
+        (np.array([1.0, np.nan, 0.0]), [1, -1, 0], [0, 1]),
+        (np.array([1.0, -1.0, 0.0]), [1, -1, 0], [0, 1]),
+        ([None, "x", "y", float("nan")], [-1, 0, 1, -1], ["x", "y"]),
+        (np.array(["b", "a"]), [1, 0], ["a", "b"]),
+        (np.array(["-1", "1"]), [0, 1], ["-1", "1"]),
+        ([True, False, None], [1, 0, -1], [False, True]),
+        (pd.Series(["a", None, "b"]), [0, -1, 1], ["a", "b"]),
+        (pd.Series([1, pd.NA, 0], dtype="Int64"), [1, -1, 0], [0, 1]),
+        (pl.Series(["a", None]), [0, -1], ["a"]),
+        (pl.Series([3, None, -1, 4]), [0, -1, -1, 1], [3, 4]),
+        ([1, None, 2.0], [0, -1, 1], [1, 2]),
+        (np.array([[1], [0]]), [1, 0], [0, 1]),
+        (np.ma.array([1, 2, 3], mask=[0, 1, 0]), [0, -1, 1], [1, 3]),
+        (np.array([1, 0, 255], dtype=np.uint8), [1, 0, 2], [0, 1, 255]),
+        ([-1, 0, 1], [-1, 0, 1], [0, 1]),
+    ],
+)
+def test_what_counts_as_unlabeled(y, codes, classes):
+    found = encode_labels(y)
+    assert found.codes.tolist() == codes
+    assert found.classes.tolist() == classes
+    assert found.codes.dtype == np.int32
 
 
-@pytest.mark.parametrize(("cells", "labels", "codes"), LABELS)
-def test_cells_that_are_labels(cells, labels, codes):
-    assert read(cells) == (labels, codes)
+@pytest.mark.parametrize("y", [[-1, 1], np.array([1, -1, 1]), np.array([-1.0, 1.0, np.nan]), [None, -1, 1]])
+def test_minus_one_and_plus_one_are_ambiguous(y):
+    with pytest.raises(AmbiguousLabelsError, match="Rename the classes"):
+        encode_labels(y)
 
 
-def test_the_user_names_missing_labels_and_labels_that_look_missing():
-    cells = ["a", "b", "unknown", "N/A"]
-    assert read(cells, ["unknown"])[0] == ["a", "b", None, None]
-    assert read(cells, [], ["N/A"])[0] == ["a", "b", "unknown", "N/A"]
-    assert read(["0", "1", "-1"], [], ["-1"])[0] == ["0", "1", "-1"]
-    assert read(["0", "1", "-1", ""], ["-1"])[0] == [0, 1, None, None]
-    with pytest.raises(ParameterError, match="'a' is in both"):
-        read(cells, ["a"], ["a"])
-    _labels, notices = read_labels(pl.Series("y", ["a", "b", "Unknown"]), ["Other"], ["unknown"])
-    assert [str(notice) for notice in notices if notice.code == "label-not-there"] == [
-        "No cell of 'y' is 'Other'.",
-        "No cell of 'y' is 'unknown'. Did you mean 'Unknown'?",
-    ]
+@pytest.mark.parametrize(
+    ("y", "sentence"),
+    [
+        ([], "at least one row must have a label, got 0 rows"),
+        ([None, None], "got 2 rows without any"),
+        ([-1, -1, -1], "got 3 rows without any"),
+        ([1, "a"], "labels must all be of one kind, got integer and string"),
+        ([0.5, 1.0], "Unknown label type: labels must be classes, got the fraction 0.5"),
+        ([float("inf"), 1.0], "must not be infinite"),
+        (np.zeros((2, 2)), r"one dimension, got shape \(2, 2\)"),
+        (5, "must be a sequence of labels, got int"),
+        ("abc", "must be a sequence of labels, got str"),
+        ({"a", "b"}, "must be a sequence of labels, got set"),
+        ([1e300, 2e300, 1.0], "must stay below"),
+        ([2**53 + 2, 0.0], "must stay below"),
+        (np.array(["a", np.nan, "b"]), 'hold the text "nan"'),
+        ([[1], [2]], "got list"),
+        ([2**70, 1], "must fit into 64 bits"),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), "got datetime64"),
+    ],
+)
+def test_bad_labels_have_their_sentence(y, sentence):
+    with pytest.raises(DataError, match=sentence):
+        encode_labels(y)
 
 
-def test_the_notice_of_a_class_that_may_mean_no_label_counts_it():
-    notice = read_labels(pl.Series("y", ["a", "b", "unknown", "unknown", "-"]))[1][0]
-    assert "'unknown' (2), '-' (1)" in notice.text
-    assert notice.python_fix == "missing_labels=['unknown', '-']"
-    assert notice.cli_fix == "--missing-label 'unknown'"
+def test_one_class_is_refused_where_two_are_needed():
+    with pytest.raises(DataError, match=r"Model: labels must hold at least 2 classes, got 1 class \(a\)"):
+        encode_labels(["a", "a", None], who="Model", min_classes=2)
 
 
-def test_minus_one_and_one_must_be_settled():
-    with pytest.raises(AmbiguousLabelsError, match="-1 may be a class or mean"):
-        read([1, -1])
-    assert read([1, -1], ["-1"])[0] == [1, None]
-    assert read([1, -1], [], ["-1"])[0] == ["1", "-1"]
+@given(
+    st.lists(st.one_of(st.none(), st.text("ab1\n", min_size=1, max_size=3).filter(str.strip)), min_size=1).filter(any)
+)
+def test_decoding_gives_the_labels_back(y):
+    found = encode_labels(y)
+    assert found.decode(found.codes[found.labeled]).tolist() == [v for v in y if v is not None]
+    assert [y[i] for i in found.unlabeled] == [None] * len(found.unlabeled)
 
 
-@pytest.mark.parametrize("variant", ["cafe\u0301", "caf\u00e9\u200b", "\ufeffcaf\u00e9"])
-def test_variants_of_a_label_that_look_alike_are_one_class(variant):
-    labels, codes = read(["caf\u00e9", "caf\u00e9", variant, "tea"])
-    assert labels == ["caf\u00e9"] * 3 + ["tea"]
-    assert codes == ["label-variants"]
-
-
-def test_a_quantity_is_no_class():
-    for prices in ([f"{100 + 37 * i % 1_000}" for i in range(60)], [f"${i * 1.5:.2f}" for i in range(40)]):
-        with pytest.raises(DataError, match=r"column 'y': .* look like a quantity"):
-            read(prices)
-    assert len(set(read(list(range(40)))[0])) == 40, "running numbers of classes"
-    assert len(set(read([i * 7 % 10 for i in range(60)])[0])) == 10
-    assert len(set(read([str(s) for s in (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)] * 2)[0])) == 8
-
-
-def test_several_labels_in_a_cell_are_named():
-    assert read(["a;b", "b;c", "a", "c"])[1] == ["several-labels"]
-    assert read(["['a', 'b']", "['a']", "['b', 'c']"])[1] == ["several-labels"]
-    assert read(["x;y", "u;v", "a", "b"])[1] == []
-    assert read(["Loans, cards", "Loans, houses", "None of these"])[1] == []
-
-
-@pytest.mark.parametrize("most", [None, 100])
-def test_files_read_in_one_pass_have_the_same_labels(tmp_path, most):
-    for number, (cells, labels, codes) in enumerate(LABELS):
-        if not all(isinstance(cell, str) for cell in cells):
-            continue
-        path = tmp_path / f"{number}.csv"
-        path.write_text("x,y\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells)))
-        table = read_table(path, "y", max_unlabeled=most)
-        assert [None if code < 0 else table.classes[code].item() for code in table.codes] == labels
-        assert [n.code for n in table.notices if n.column == "y"] == codes
-    path = tmp_path / "o.csv"
-    path.write_text("x,y\n1,1\n2,-1\n")
-    with pytest.raises(FormatError, match="--keep-label -1"):
-        read_table(path, "y", max_unlabeled=most)
-
-
-def test_a_sample_keeps_all_labels(tmp_path):
-    path = tmp_path / "t.csv"
-    rows = "".join(f"{i},{-1 if i % 50 else i // 50 % 2}\n" for i in range(2_000))
-    path.write_text(f"x,y\n{rows}")
-    table = read_table(path, "y", max_unlabeled=30)
-    assert (len(table.labeled), len(table.unlabeled), table.n_rows_read) == (40, 30, 2_000)
-    assert table.values()["x"].is_sorted()
-    assert table.notices[0].code == "sampled-rows"
-    assert len(read_table(path, "y", max_unlabeled=30, keep_labels=["-1"]).labeled) == 2_000
-    other = read_table(path, "y", max_unlabeled=30, seed=1)
-    assert other.values()["x"].to_list() != table.values()["x"].to_list()
+@pytest.mark.parametrize("kind", [object, str])
+def test_an_empty_string_is_no_label(kind):
+    labels = encode_labels(np.array(["a", "", "b", " "], dtype=kind))
+    assert labels.codes.tolist() == [0, -1, 1, -1]

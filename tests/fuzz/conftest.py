@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-collect_ignore = ["fuzz_models.py", "pressing.py", "run_models.py", "subjects.py"]
+collect_ignore = ["fuzz_bytes.py", "fuzz_models.py", "pressing.py", "run_models.py", "subjects.py"]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from core_models import TinyModel, find_tiny, fitted_tiny
 from scipy import sparse
+from tiny_model import TinyModel, find_tiny, fitted_tiny
 
 from handful.errors import FileError, ModelFileError
 from handful.models.table_model import TableModel
@@ -187,7 +187,7 @@ def test_arrays_in_odd_layouts_survive():
 @pytest.mark.slow
 def test_mutated_files_end_in_the_clean_error_and_run_no_code(tmp_path):
     # In a process of its own, because an audit hook cannot be taken off again.
-    script = Path(__file__).parents[1] / "core_fuzz.py"
+    script = Path(__file__).parents[1] / "fuzz" / "fuzz_bytes.py"
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path), "12000"], capture_output=True, text=True, timeout=300, check=False
     )

@@ -13,8 +13,8 @@ import struct
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-from core_models import find_tiny, fitted_tiny
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from tiny_model import find_tiny, fitted_tiny
 
 from handful.errors import ModelFileError
 from handful.persistence.model_file import load, save
