@@ -188,13 +188,6 @@ def ordinal(quick):
     ratio = seconds / peer_seconds
     yield row(f"OrdinalKNN, {n} unlabeled, d=20 / one pairwise pass of scikit-learn", "seconds", seconds, peer_seconds,
               ratio, "<= 4", ratio <= 4)  # fmt: skip
-    accuracy = float((model.transduction_ == truth).mean())
-    fast_seconds, fast = timed(lambda: OrdinalKNN(batch_size=50).fit(X, y))
-    yield row(
-        "the same with batch_size=50 / exact", "seconds", fast_seconds, seconds, seconds / fast_seconds, "(told)", None
-    )
-    yield row("accuracy exact / batched", "accuracy", accuracy, float((fast.transduction_ == truth).mean()), None, "(told)",
-              None)  # fmt: skip
 
 
 def part_of_speech_shape(quick):

@@ -45,7 +45,7 @@ def insert_true_labels(X: np.ndarray, few: np.ndarray, y: np.ndarray, order: np.
         `few`, with predictions where it had none.
     """
     labeled, waiting = np.flatnonzero(few != -1), np.flatnonzero(few == -1)
-    settings = Ordinal(1, Rule.of("euclidean", "uniform"), 0.5, 1.0, 1)
+    settings = Ordinal(1, Rule.of("uniform"), 0.5, 1.0)
     codes, true_codes = few[labeled].astype(np.int32), y[waiting].astype(np.int32)
     given_order = {} if order is None else {"order": order}
     taken, predicted, *_ = rank_and_label(

@@ -14,7 +14,7 @@ import numpy as np
 from handful.data.records import Sentence
 from handful.errors import MissingDataError, Step, require
 from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
-from handful.neighbors.rows import Categorical, MetricName, StoredRowsClassifier, Ties, Vote, encode_rows
+from handful.neighbors.rows import Categorical, StoredRowsClassifier, Ties, Vote, encode_rows
 from handful.neighbors.tri_training import TriTraining
 from handful.params import Count
 from handful.representations.brown import BrownClusters
@@ -131,7 +131,6 @@ class PlainNN(StoredRowsClassifier):
         See `handful.neighbors.CondensedNN`.
     """
 
-    metric: MetricName = "euclidean"
     categorical: Categorical = "auto"
 
     def __init__(self, n_neighbors: Count = 1, vote: Vote = "uniform", ties: Ties = "first") -> None:

@@ -128,7 +128,7 @@ def test_where_nothing_can_be_kept_kernels_are_compiled_anew_and_it_is_said_once
         "import numba.core.caching as caching\n"
         "def refuse(_): raise PermissionError('read-only')\n"
         "caching._CacheLocator.ensure_cache_path = refuse\n"  # as a user without a home meets it, in a read-only system
-        "import numpy as np\nfrom handful.kernels.distances import root\nprint(root.stats.cache_path)"
+        "import numpy as np\nfrom handful.kernels.distances import bound_of\nprint(root.stats.cache_path)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
@@ -178,9 +178,9 @@ def test_an_untested_numba_is_used_as_it_is(tmp_path):
     program = (
         "import numba\n"
         "numba.version_info = numba.version_info._replace(short=(99, 0))\n"
-        "from handful.kernels import njit\nfrom handful.kernels.distances import root\n"
-        "print(root(4.0, 0), root._cache._cache_file.__class__.__name__)"
+        "from handful.kernels import njit\nfrom handful.kernels.distances import bound_of\n"
+        "print(round(bound_of(2.0), 6), bound_of._cache._cache_file.__class__.__name__)"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment)
-    assert (done.returncode, done.stdout) == (0, "2.0 IndexDataCacheFile\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "4.0 IndexDataCacheFile\n"), done.stderr

@@ -43,7 +43,7 @@ def run(X, codes, k, min_confidence=0.0, max_passes=1, collapse=False):
     if collapse:
         first, which = distinct(rows)
         rows = take_rows(rows, first)
-    rule = Rule.of("euclidean", "uniform")
+    rule = Rule.of("uniform")
     return condense_distinct(rows, which, codes, k, rule, min_confidence=min_confidence, max_passes=max_passes)
 
 

@@ -113,7 +113,6 @@ def check_answers(model, Q, expected, message):
 
 def test_oracle_distance_by_hand():
     assert distance([0, 0], [3, 4]) == 5
-    assert distance([0, 0], [3, 4], "manhattan") == 7
     assert distance(["NN", "17"], ["NN", "17*"]) == 1
     assert distance(["NN", "17"], ["VB", "4"]) == math.sqrt(2)
     assert distance(["NN", 3.0], ["VB", 1.0]) == math.sqrt(5)
@@ -213,16 +212,6 @@ def test_condensed_categorical_equals_oracle(k):
         if seed % 4 == 1:
             check_answers(model, X, answers([(rows[i], y[i]) for i in expected], rows, k, vote, ties), message)
     assert compared > 0.9 * N_PROBLEMS
-
-
-def test_condensed_equals_oracle_in_the_manhattan_metric():
-    for seed in range(60):
-        k, (vote, ties) = [1, 3, 5][seed % 3], settings(seed)
-        X, y = grid_problem(seed)
-        expected = condense(as_rows(X), y, k, 0.0, 1, vote, ties, "manhattan")
-        for convert in (CONTAINERS["float64"], CONTAINERS["csr"]):
-            model = CondensedNN(n_neighbors=k, vote=vote, ties=ties, metric="manhattan").fit(convert(X), y)
-            assert model.kept_.tolist() == expected, f"seed {seed}, {vote}, {ties}, {k}"
 
 
 @pytest.mark.parametrize("vote", VOTES)

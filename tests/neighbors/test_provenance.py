@@ -63,15 +63,3 @@ def test_the_training_table_is_not_carried_along(method, tmp_path):
     save(model, tmp_path / "model")
     for copy in (pickle.loads(pickle.dumps(model)), load(tmp_path / "model", lambda _: type(method))):
         assert copy.provenance(6) == model.provenance(6)
-
-
-def test_batches_visit_every_row_once():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(100, 3)) + 4 * (np.arange(100) % 2)[:, None]
-    y = np.array(["a", "b", *[None] * 98], dtype=object)
-    exact, batched = OrdinalKNN().fit(X, y), OrdinalKNN(batch_size=30).fit(X, y)
-    assert sorted(batched.order_.tolist()) == list(range(2, 100))
-    assert batched.order_[0] == exact.order_[0]
-    # Within a batch nothing is updated: the first 30 rows have the smallest factors of the start.
-    assert (np.diff(batched.distance_factor_[:30]) >= 0).all()
-    assert set(batched.parent_[batched.order_[:30]].tolist()) <= {0, 1}

@@ -21,20 +21,16 @@ def differences(a, b):
     return result
 
 
-def distance(a, b, metric="euclidean"):
+def distance(a, b):
     parts = differences(a, b)
-    if metric == "euclidean":
-        return math.sqrt(math.fsum(part * part for part in parts))
-    if metric == "manhattan":
-        return math.fsum(parts)
-    raise ValueError(metric)
+    return math.sqrt(math.fsum(part * part for part in parts))
 
 
-def voters(store, x, k, ties="first", metric="euclidean"):
+def voters(store, x, k, ties="first"):
     """List ``(distance, label)`` of the stored rows that vote on `x`, nearest first, of equal ones the stored first."""
     measured = []
     for position, (row, label) in enumerate(store):
-        measured.append((distance(x, row, metric), position, label))
+        measured.append((distance(x, row), position, label))
     measured.sort(key=lambda entry: (entry[0], entry[1]))
     if ties == "first":
         chosen = measured[:k]
@@ -83,9 +79,9 @@ def weights(distances, vote="uniform", ties="first"):
     raise ValueError(vote)
 
 
-def ask(store, x, k, vote="uniform", ties="first", metric="euclidean"):
+def ask(store, x, k, vote="uniform", ties="first"):
     """Return the predicted label of `x` and the vote share of each label."""
-    near = voters(store, x, k, ties, metric)
+    near = voters(store, x, k, ties)
     weighed = weights([d for d, _ in near], vote, ties)
     mass = {}
     for label in {label for _, label in near}:
@@ -100,7 +96,7 @@ def ask(store, x, k, vote="uniform", ties="first", metric="euclidean"):
     raise AssertionError("some voter has a tied label")
 
 
-def condense(rows, labels, k=1, min_confidence=0.0, max_passes=1, vote="uniform", ties="first", metric="euclidean",
+def condense(rows, labels, k=1, min_confidence=0.0, max_passes=1, vote="uniform", ties="first",
              shares=None):  # fmt: skip
     """Return the numbers of the stored rows in the order of storing: CNN, or WCNN where `min_confidence` > 0.
 
@@ -118,7 +114,7 @@ def condense(rows, labels, k=1, min_confidence=0.0, max_passes=1, vote="uniform"
                 kept.append(i)
                 continue
             store = [(rows[j], labels[j]) for j in kept]
-            prediction, share = ask(store, rows[i], k, vote, ties, metric)
+            prediction, share = ask(store, rows[i], k, vote, ties)
             if prediction != labels[i]:
                 kept.append(i)
             elif min_confidence > 0:
@@ -132,7 +128,7 @@ def condense(rows, labels, k=1, min_confidence=0.0, max_passes=1, vote="uniform"
 
 
 def semi_supervised_condense(rows, labels, k=3, min_confidence=0.55, pseudo_label_confidence=0.90, final_pass="cnn",
-                             vote="uniform", ties="first", metric="euclidean", shares=None):  # fmt: skip
+                             vote="uniform", ties="first", shares=None):  # fmt: skip
     """Return row numbers and labels of C, and row numbers and labels of C', after lines 1 to 18 of the paper's Fig. 4.
 
     `shares`, a list, receives pairs of every vote share and the threshold it was compared with.
@@ -142,13 +138,13 @@ def semi_supervised_condense(rows, labels, k=3, min_confidence=0.55, pseudo_labe
     full = [(rows[i], labels[i]) for i in range(len(rows)) if labels[i] is not None]
     # Lines 3-7
     weak = []
-    big = condense(rows, labels, k, min_confidence, 1, vote, ties, metric, weak)
+    big = condense(rows, labels, k, min_confidence, 1, vote, ties, weak)
     shares.extend((share, min_confidence) for share in weak)
     big_labels = [labels[i] for i in big]
     # Lines 8-12
     for i in range(len(rows)):
         if labels[i] is None:
-            prediction, share = ask(full, rows[i], k, vote, ties, metric)
+            prediction, share = ask(full, rows[i], k, vote, ties)
             shares.append((share[prediction], pseudo_label_confidence))
             if share[prediction] > pseudo_label_confidence:
                 big.append(i)
@@ -156,7 +152,7 @@ def semi_supervised_condense(rows, labels, k=3, min_confidence=0.55, pseudo_labe
     # Lines 13-17
     final = []
     last_confidence = {"cnn": 0.0, "wcnn": min_confidence}[final_pass]
-    positions = condense([rows[i] for i in big], big_labels, k, last_confidence, 1, vote, ties, metric, final)
+    positions = condense([rows[i] for i in big], big_labels, k, last_confidence, 1, vote, ties, final)
     shares.extend((share, last_confidence) for share in final)
     # Line 18
     return big, big_labels, [big[p] for p in positions], [big_labels[p] for p in positions]

@@ -135,8 +135,9 @@ def score_block(
                 if p >= 0:
                     start, stop = offsets[p], offsets[p + 1]
                     if stop - start == n_targets:
-                        for z in range(n_targets):
-                            sums[z] += weights[start + z]
+                        whole = np.uint64(start)  # of a signed place numba would ask whether it counts from the end
+                        for z in range(np.uint64(n_targets)):
+                            sums[z] += weights[whole + z]
                     else:
                         for f in range(start, stop):
                             sums[targets[f]] += weights[f]
@@ -187,8 +188,9 @@ def count_block(
                 if p >= 0:
                     start, stop = offsets[p], offsets[p + 1]
                     if stop - start == n_targets:
-                        for z in range(n_targets):
-                            counts[start + z] += here[z]
+                        whole = np.uint64(start)  # see `score_block`
+                        for z in range(np.uint64(n_targets)):
+                            counts[whole + z] += here[z]
                     else:
                         for f in range(start, stop):
                             counts[f] += here[targets[f]]
@@ -360,17 +362,24 @@ def add_rows(
     >>> merged.tolist(), counts.tolist()
     ([2.0, 5.0], [5.0, 2.0, 5.0])
     """
-    place = np.empty(n_targets, dtype=np.int64)
+    place = np.arange(n_targets)
     for r in range(len(row_offsets) - 1):
         start, stop = merged_offsets[r], merged_offsets[r + 1]
         whole = stop - start == n_targets
         for v in range(start, start if whole else stop):
-            place[merged_targets[v]] = v
+            place[merged_targets[v]] = v - start
         for i in range(row_offsets[r], row_offsets[r + 1]):
-            p = row_ids[i]
-            for f in range(offsets[p], offsets[p + 1]):
-                v = start + targets[f] if whole else place[targets[f]]
-                if back:
-                    features[f] += merged[v]
-                else:
-                    merged[v] += features[f]
+            first, last = offsets[row_ids[i]], offsets[row_ids[i] + 1]
+            # Four loops without a branch inside: this runs over all features in every iteration of a training.
+            if whole and back:
+                for f in range(first, last):
+                    features[f] += merged[start + targets[f]]
+            elif whole:
+                for f in range(first, last):
+                    merged[start + targets[f]] += features[f]
+            elif back:
+                for f in range(first, last):
+                    features[f] += merged[start + place[targets[f]]]
+            else:
+                for f in range(first, last):
+                    merged[start + place[targets[f]]] += features[f]

@@ -191,15 +191,20 @@ def _forward_labels(
 ) -> None:
     """Fill in forward sums, each position rescaled to sum to 1."""
     length, n_labels, width = node.shape
-    step = 1 if pairs.shape[0] > 1 else 0
     row = np.empty(width)
     for t in range(length):
-        n = active[t]
+        n, shared = active[t], pairs.shape[0] == 1
         scale[t, :n] = 0.0
         for y in range(n_labels):
             row[:n] = 1.0 if t == 0 else 0.0
             for x in range(n_labels if t > 0 else 0):
-                _add_weighted(row[:n], pairs[t * step, x, y], alpha[t - 1, x])
+                weight = pairs[0, x, y, 0]
+                if not shared:
+                    for s in range(n):
+                        row[s] += pairs[t, x, y, s] * alpha[t - 1, x, s]
+                elif weight != 0.0:  # else forbidden, as most pairs of an encoding of spans are
+                    for s in range(n):
+                        row[s] += weight * alpha[t - 1, x, s]
             for s in range(n):
                 alpha[t, y, s] = row[s] * node[t, y, s]
                 scale[t, s] += alpha[t, y, s]
@@ -209,17 +214,6 @@ def _forward_labels(
                 alpha[t, y, s] *= row[s]
 
 
-@njit(inline="always")
-def _add_weighted(row: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
-    """Add values times weights, of which there may be one for all, to a row."""
-    if len(weights) > 1:
-        for s in range(len(row)):
-            row[s] += weights[s] * values[s]
-    elif weights[0] != 0.0:  # else forbidden, as most pairs of an encoding of spans are
-        for s in range(len(row)):
-            row[s] += weights[0] * values[s]
-
-
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
 def _backward_labels(
     node: np.ndarray, pairs: np.ndarray, active: np.ndarray, alpha: np.ndarray, scale: np.ndarray, totals: np.ndarray
@@ -227,38 +221,28 @@ def _backward_labels(
     """Turn node potentials, and pair potentials that are not shared, into marginals; add up those of shared pairs."""
     length, n_labels, width = node.shape
     beta, ahead = np.ones((n_labels, width)), np.zeros((n_labels, width))
-    n_next = 0
+    n_next, shared = 0, pairs.shape[0] == 1
     for t in range(length - 1, -1, -1):
         n = active[t]
         for x in range(n_labels if n_next else 0):
             beta[x, :n_next] = 0.0
             for y in range(n_labels):
-                if pairs.shape[0] > 1:
-                    _pair_marginals(pairs[t + 1, x, y], ahead[y], alpha[t, x], beta[x, :n_next])
-                elif pairs[0, x, y, 0] != 0.0:
-                    totals[0, x, y, 0] += _pair_total(pairs[0, x, y, 0], ahead[y], alpha[t, x], beta[x, :n_next])
+                weight, total = pairs[0, x, y, 0], 0.0
+                if not shared:
+                    for s in range(n_next):
+                        part = pairs[t + 1, x, y, s] * ahead[y, s]
+                        beta[x, s] += part
+                        pairs[t + 1, x, y, s] = part * alpha[t, x, s]
+                elif weight != 0.0:
+                    for s in range(n_next):
+                        beta[x, s] += weight * ahead[y, s]
+                        total += alpha[t, x, s] * ahead[y, s]
+                    totals[0, x, y, 0] += weight * total
         for y in range(n_labels):
             for s in range(n):
                 ahead[y, s] = node[t, y, s] * beta[y, s] / scale[t, s]
                 node[t, y, s] = alpha[t, y, s] * beta[y, s]
         n_next = n
-
-
-@njit(inline="always")
-def _pair_marginals(pairs: np.ndarray, ahead: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> None:
-    for s in range(len(beta)):
-        part = pairs[s] * ahead[s]
-        beta[s] += part
-        pairs[s] = part * alpha[s]
-
-
-@njit(inline="always")
-def _pair_total(weight: float, ahead: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> float:
-    total = 0.0
-    for s in range(len(beta)):
-        beta[s] += weight * ahead[s]
-        total += alpha[s] * ahead[s]
-    return weight * total
 
 
 def _second_order(scores: _Scores, triple_scores: np.ndarray) -> Marginals:

@@ -131,7 +131,7 @@ def _visit_block(
     min_confidence: float, n_labels: int,
 ) -> int:  # fmt: skip
     """Visit a block whose distinct rows have seen the whole store; return how many are stored then."""
-    proba = np.empty(n_labels)
+    proba, bounds, totals = np.empty(n_labels), np.zeros(TILE), np.zeros(TILE)
     for v in range(start, stop):
         if visits.is_kept[v]:
             continue
@@ -151,6 +151,6 @@ def _visit_block(
         kept.visits[n_kept], kept.reasons[n_kept], kept.passes[n_kept] = v, reason, kept.n_passes
         n_kept += 1
         for t in range(n_tiles_of(len(queries.ids))):
-            push_tile(store, n_kept - 1, n_kept, queries, t, rule)
+            push_tile(store, n_kept - 1, n_kept, queries, t, rule, bounds, totals)
     queries.seen[queries.ids] = n_kept
     return n_kept

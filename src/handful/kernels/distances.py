@@ -20,7 +20,7 @@ TILE = 64
 # Numbers to compare from which on threads pay, also on a busy machine, where threads wait for each other.
 WORTH_THREADS = 1_000_000
 
-# A bound in powers of distances is widened by this, so that rounding in the root never hides a row; the comparison
+# A bound in squared distances is widened by this, so that rounding in the root never hides a row; the comparison
 # that counts is between distances.
 _SLACK = 1.0 + 1e-9
 
@@ -46,9 +46,7 @@ class RowArrays(NamedTuple):
     data: np.ndarray
 
 
-METRICS = ("euclidean", "manhattan")
 VOTES = ("uniform", "distance", "gaussian", "rank", "dudani", "literal")
-EUCLIDEAN, MANHATTAN = range(len(METRICS))
 UNIFORM, DISTANCE, GAUSSIAN, RANK, DUDANI, LITERAL = range(len(VOTES))
 
 
@@ -57,42 +55,35 @@ class Rule(NamedTuple):
 
     Parameters
     ----------
-    metric, vote : int
-        Positions in `METRICS` and `VOTES`.
+    vote : int
+        Position in `VOTES`.
     all_ties : bool
         Whether all rows at the k nearest distinct distances vote, or the k nearest rows.
 
     Examples
     --------
-    >>> Rule.of("manhattan", "rank", "all")
-    Rule(metric=1, vote=3, all_ties=True)
+    >>> Rule.of("rank", "all")
+    Rule(vote=3, all_ties=True)
     """
 
-    metric: int
     vote: int
     all_ties: bool
 
     @classmethod
-    def of(cls, metric: str, vote: str, ties: str = "first") -> Rule:
+    def of(cls, vote: str, ties: str = "first") -> Rule:
         """Return the rule with these options of a classifier."""
-        return cls(METRICS.index(metric), VOTES.index(vote), ties == "all")
+        return cls(VOTES.index(vote), ties == "all")
 
 
 @njit(cache=True, nogil=True)
-def root(total: float, metric: int) -> Any:
-    """Turn a sum of powers into a distance."""
-    return np.sqrt(total) if metric == EUCLIDEAN else total
+def bound_of(distance: float) -> Any:
+    """Return a sum of squares that no row nearer than, or as near as, `distance` exceeds."""
+    return distance * distance * _SLACK
 
 
 @njit(cache=True, nogil=True)
-def bound_of(distance: float, metric: int) -> Any:
-    """Return a sum of powers that no row nearer than, or as near as, `distance` exceeds."""
-    return distance * distance * _SLACK if metric == EUCLIDEAN else distance
-
-
-@njit(cache=True, nogil=True)
-def _sparse_total(a: RowArrays, i: int, b: RowArrays, j: int, metric: int) -> float:
-    """Add up the differences of two sparse rows in the order of columns, as a dense row would."""
+def _sparse_total(a: RowArrays, i: int, b: RowArrays, j: int) -> float:
+    """Add up the squared differences of two sparse rows in the order of columns, as a dense row would."""
     p, p_end = a.indptr[i], a.indptr[i + 1]
     q, q_end = b.indptr[j], b.indptr[j + 1]
     total = 0.0
@@ -106,41 +97,26 @@ def _sparse_total(a: RowArrays, i: int, b: RowArrays, j: int, metric: int) -> fl
         if right:
             gap -= np.float64(b.data[q])
             q += 1
-        total += gap * gap if metric == EUCLIDEAN else abs(gap)
+        total += gap * gap
     return total
 
 
 @njit(inline="always")
-def tile_totals(
-    stored: RowArrays,
-    s: int,
-    asked: RowArrays,
-    ids: np.ndarray,
-    dense: np.ndarray,
-    categorical: np.ndarray,
-    metric: int,
-    out: np.ndarray,
+def square_distances(
+    point: np.ndarray, symbols: np.ndarray, dense: np.ndarray, categorical: np.ndarray, totals: np.ndarray
 ) -> None:
-    """Write the sums of powers between stored row `s` and the rows of a tile into `out`."""
-    if len(stored.indptr) > 1:
-        for b in range(len(ids)):
-            out[b] = _sparse_total(stored, s, asked, ids[b], metric)
-        return
+    """Write the squared distances between a row and those of a tile into `totals`."""
     for b in range(TILE):
-        out[b] = 0.0
+        totals[b] = 0.0
     for f in range(dense.shape[0]):
-        column, value = dense[f], np.float64(stored.dense[s, f])
-        if metric == EUCLIDEAN:
-            for b in range(TILE):
-                gap = column[b] - value
-                out[b] += gap * gap
-        else:
-            for b in range(TILE):
-                out[b] += abs(column[b] - value)
-    for f in range(categorical.shape[0]):
-        symbols, symbol = categorical[f], stored.categorical[s, f]
+        column, value = dense[f], np.float64(point[f])
         for b in range(TILE):
-            out[b] += symbols[b] != symbol
+            gap = column[b] - value
+            totals[b] += gap * gap
+    for f in range(categorical.shape[0]):
+        codes, code = categorical[f], symbols[f]
+        for b in range(TILE):
+            totals[b] += codes[b] != code
 
 
 @njit(cache=True)
@@ -297,33 +273,64 @@ def n_tiles_of(n: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def push_tile(store: Store, start: int, stop: int, queries: Queries, t: int, rule: Rule) -> None:
-    """Show the stored rows ``start`` to ``stop`` to the rows of one tile, except those a row has already seen."""
-    ids, near, seen, asked = queries.ids[t * TILE : (t + 1) * TILE], queries.near, queries.seen, queries.rows
-    stored, stored_ids, codes = store.rows, store.ids, store.codes
-    dense, categorical = queries.dense[t], queries.categorical[t]
-    last = near.distance.shape[1] - 1
-    scratch = np.zeros((2, TILE))
-    bounds, totals = scratch[0], scratch[1]
-    bounds[:] = -1.0
-    for b in range(len(ids)):
-        bounds[b] = bound_of(near.distance[ids[b], last], rule.metric)
-    for c in range(start, stop):
-        tile_totals(stored, stored_ids[c], asked, ids, dense, categorical, rule.metric, totals)
+def _next_hit(
+    points: np.ndarray,
+    symbols: np.ndarray,
+    ids: np.ndarray,
+    c: int,
+    dense: np.ndarray,
+    categorical: np.ndarray,
+    bounds: np.ndarray,
+    totals: np.ndarray,
+) -> int:
+    """Return the first stored row from position `c` on that any row of a tile is near enough to, with its squares in `totals`.
+
+    On its own and with plain arrays, this compiles to vector code; most stored rows are near to no row.
+    """
+    while c < len(ids):
+        square_distances(points[ids[c]], symbols[ids[c]], dense, categorical, totals)
         hits = 0
         for b in range(TILE):
             hits += totals[b] <= bounds[b]
-        if hits == 0:
-            continue
+        if hits > 0:
+            return c
+        c += 1
+    return c
+
+
+@njit(cache=True, nogil=True)
+def push_tile(
+    store: Store, start: int, stop: int, queries: Queries, t: int, rule: Rule, bounds: np.ndarray, totals: np.ndarray
+) -> None:
+    """Show the stored rows ``start`` to ``stop`` to the rows of one tile, except those a row has already seen.
+
+    `bounds` and `totals` are scratch of length TILE.
+    """
+    ids, near, seen, rows = queries.ids[t * TILE : (t + 1) * TILE], queries.near, queries.seen, store.rows
+    last, is_sparse = near.distance.shape[1] - 1, len(rows.indptr) > 1
+    for b in range(TILE):
+        bounds[b] = bound_of(near.distance[ids[b], last]) if b < len(ids) else -1.0
+    c = start
+    while True:
+        if is_sparse:
+            for b in range(len(ids) if c < stop else 0):
+                totals[b] = _sparse_total(rows, store.ids[c], queries.rows, ids[b])
+        else:
+            tile = queries.dense[t], queries.categorical[t]
+            c = _next_hit(rows.dense, rows.categorical, store.ids[:stop], c, *tile, bounds, totals)
+        if c == stop:
+            return
         for b in range(len(ids)):
             if totals[b] <= bounds[b] and c >= seen[ids[b]]:
-                heap_push(near, ids[b], root(totals[b], rule.metric), c, codes[c], rule.all_ties)
-                bounds[b] = bound_of(near.distance[ids[b], last], rule.metric)
+                heap_push(near, ids[b], np.sqrt(totals[b]), c, store.codes[c], rule.all_ties)
+                bounds[b] = bound_of(near.distance[ids[b], last])
+        c += 1
 
 
 @njit(cache=True, nogil=True)
 def _update_tiles(first: int, last: int, store: Store, n_stored: int, queries: Queries, rule: Rule) -> None:
     rows, seen = queries.rows, queries.seen
+    bounds, totals = np.zeros(TILE), np.zeros(TILE)
     for t in range(first, last):
         ids = queries.ids[t * TILE : (t + 1) * TILE]
         start = n_stored
@@ -333,7 +340,7 @@ def _update_tiles(first: int, last: int, store: Store, n_stored: int, queries: Q
                 queries.dense[t, f, b] = rows.dense[ids[b], f]
             for f in range(rows.categorical.shape[1]):
                 queries.categorical[t, f, b] = rows.categorical[ids[b], f]
-        push_tile(store, start, n_stored, queries, t, rule)
+        push_tile(store, start, n_stored, queries, t, rule, bounds, totals)
         for b in range(len(ids)):
             seen[ids[b]] = n_stored
 
@@ -350,7 +357,7 @@ def update_heaps(store: Store, n_stored: int, queries: Queries, rule: Rule) -> N
     queries : Queries
         RowArrays that look; changed in place.
     rule : Rule
-        How distance is measured, and whether ties count.
+        Whether ties count.
     """
     rows = queries.rows
     n_columns = rows.dense.shape[1] + rows.categorical.shape[1] + len(rows.indices) // max(len(rows.dense), 1)

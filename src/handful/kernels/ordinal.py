@@ -8,7 +8,6 @@ import numpy as np
 
 from handful.kernels.cache import njit
 from handful.kernels.distances import (
-    EUCLIDEAN,
     TIED,
     TILE,
     WORTH_THREADS,
@@ -21,8 +20,7 @@ from handful.kernels.distances import (
     make_heap,
     n_tiles_of,
     over_tiles,
-    root,
-    tile_totals,
+    square_distances,
     vote,
 )
 
@@ -47,7 +45,7 @@ class Pool(NamedTuple):
     shift : ndarray of shape (n_tiles, n_classes, n_features, TILE)
         Weighted sums of differences.
     bound : ndarray of shape (n_tiles, TILE)
-        Sum of powers up to which a row may be among the nearest.
+        Squared distance up to which a row may be among the nearest.
     factor : ndarray of shape (n_tiles, TILE)
         Distance factor; infinite in an empty slot.
     min_factor : ndarray of shape (n_tiles,)
@@ -100,7 +98,7 @@ def _exp(x: float) -> Any:
 # A check for division by zero would break the vectors; fused multiply-adds change no order of rows.
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _update_mean(
-    pool: Pool, t: int, features: np.ndarray, j: int, totals: np.ndarray, scratch: np.ndarray, metric: int, gamma: float
+    pool: Pool, t: int, features: np.ndarray, j: int, totals: np.ndarray, scratch: np.ndarray, gamma: float
 ) -> None:
     """Add a row, at the given distances, to class `j` for every row of a tile, and measure d(x, M_j(x)) anew."""
     max_log_weight, total_weight = pool.max_log_weight[t, j], pool.total_weight[t, j]
@@ -108,22 +106,21 @@ def _update_mean(
     change, weight = scratch[0], scratch[1]
     n_moved, n_nearer = 0, 0
     for b in range(TILE):
-        square = totals[b] if metric == EUCLIDEAN else totals[b] * totals[b]
-        change[b] = -square * gamma - max_log_weight[b]  # kappa = exp(-d^2 / (2 sigma^2)), in logs
+        change[b] = -totals[b] * gamma - max_log_weight[b]  # kappa = exp(-d^2 / (2 sigma^2)), in logs
     for b in range(TILE):
         n_moved += change[b] > _NEGLIGIBLE
         n_nearer += change[b] > 0.0
     if n_moved == 0:
         return
     if n_nearer > 0:
-        _make_largest(change, totals, max_log_weight, total_weight, shift, metric, gamma)
+        _make_largest(change, totals, max_log_weight, total_weight, shift, gamma)
     for b in range(TILE):
         weight[b] = _exp(max(change[b], _NEGLIGIBLE)) if change[b] > _NEGLIGIBLE else 0.0
         total_weight[b] += weight[b]
     to_mean = pool.to_mean[t, j]
-    _move_mean(weight, features, x, shift, to_mean, metric)
+    _move_mean(weight, features, x, shift, to_mean)
     for b in range(TILE):
-        to_mean[b] = root(to_mean[b], metric) / total_weight[b]  # M_j(x) - x = shift / total_weight
+        to_mean[b] = np.sqrt(to_mean[b]) / total_weight[b]  # M_j(x) - x = shift / total_weight
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
@@ -133,7 +130,6 @@ def _make_largest(
     max_log_weight: np.ndarray,
     total_weight: np.ndarray,
     shift: np.ndarray,
-    metric: int,
     gamma: float,
 ) -> None:
     """Where a row is nearer than all members before, the sums so far shrink, so that the largest weight is 1 again."""
@@ -141,7 +137,7 @@ def _make_largest(
         if change[b] > 0.0:
             scale = np.exp(-change[b])
             fresh = max_log_weight[b] == -np.inf
-            max_log_weight[b] = -(root(totals[b], metric) ** 2) * gamma if fresh else max_log_weight[b] + change[b]
+            max_log_weight[b] = -totals[b] * gamma if fresh else max_log_weight[b] + change[b]
             total_weight[b] *= scale
             for f in range(shift.shape[0]):
                 shift[f, b] *= scale
@@ -149,23 +145,16 @@ def _make_largest(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _move_mean(
-    weight: np.ndarray, features: np.ndarray, x: np.ndarray, shift: np.ndarray, to_mean: np.ndarray, metric: int
-) -> None:
-    """Add weighted differences from a row to the sums of a tile, and add up the powers of these."""
+def _move_mean(weight: np.ndarray, features: np.ndarray, x: np.ndarray, shift: np.ndarray, to_mean: np.ndarray) -> None:
+    """Add weighted differences from a row to the sums of a tile, and add up their squares."""
     for b in range(TILE):
         to_mean[b] = 0.0
     for f in range(x.shape[0]):
         value, column, sums = np.float64(features[f]), x[f], shift[f]
-        if metric == EUCLIDEAN:
-            for b in range(TILE):
-                moved = sums[b] + weight[b] * (value - column[b])
-                sums[b] = moved
-                to_mean[b] += moved * moved
-        else:
-            for b in range(TILE):
-                sums[b] += weight[b] * (value - column[b])
-                to_mean[b] += abs(sums[b])
+        for b in range(TILE):
+            moved = sums[b] + weight[b] * (value - column[b])
+            sums[b] = moved
+            to_mean[b] += moved * moved
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -197,7 +186,6 @@ def update_tiles(
     store: Store,
     start: int,
     stop: int,
-    metric: int,
     gamma: float,
 ) -> None:
     """Show stored rows to waiting rows, as neighbors and as members of their class, and rank the waiting rows anew.
@@ -214,28 +202,27 @@ def update_tiles(
         The stored rows, dense.
     start, stop : int
         Which of them to show.
-    metric : int
-        How distance is measured.
     gamma : float
         ``1 / (2 sigma^2)``.
     """
     near, k = pool.near, pool.near.distance.shape[1]
-    scratch, no_symbols = np.empty((3, TILE)), np.empty((0, TILE), dtype=np.int32)
+    scratch = np.empty((3, TILE))
+    no_codes, no_symbols = np.empty(0, dtype=np.int32), np.empty((0, TILE), dtype=np.int32)
     totals = scratch[2]
     for t in range(first, last):
         n = min(TILE, n_left - t * TILE)
         ids, bound = pool.row[t * TILE : t * TILE + n], pool.bound[t]
         for c in range(start, stop):
-            tile_totals(store.rows, store.ids[c], store.rows, ids, pool.x[t], no_symbols, metric, totals)
+            square_distances(store.rows.dense[store.ids[c]], no_codes, pool.x[t], no_symbols, totals)
             hits = 0
             for b in range(TILE):
                 hits += totals[b] <= bound[b]
             if hits > 0:
                 for b in range(n):
                     if totals[b] <= bound[b]:
-                        heap_push(near, ids[b], root(totals[b], metric), c, store.codes[c], False)
-                        bound[b] = bound_of(near.distance[ids[b], k - 1], metric)
-            _update_mean(pool, t, store.rows.dense[store.ids[c]], store.codes[c], totals, scratch, metric, gamma)
+                        heap_push(near, ids[b], np.sqrt(totals[b]), c, store.codes[c], False)
+                        bound[b] = bound_of(near.distance[ids[b], k - 1])
+            _update_mean(pool, t, store.rows.dense[store.ids[c]], store.codes[c], totals, scratch, gamma)
         _update_factors(pool, t, n_left, totals)
 
 
@@ -305,15 +292,12 @@ class Ordinal(NamedTuple):
         ``1 / (2 sigma^2)``.
     min_confidence : float
         A row is stored with its prediction if its confidence reaches this.
-    batch : int
-        RowArrays taken between two updates; 1 is exact.
     """
 
     n_neighbors: int
     rule: Rule
     gamma: float
     min_confidence: float
-    batch: int
 
 
 class Steps(NamedTuple):
@@ -395,8 +379,7 @@ def rank_and_label(
     while n_left > 0:
         work = (n_stored - shown) * n_left * rows.dense.shape[1]
         if work > WORTH_THREADS:
-            rule, gamma = settings.rule, settings.gamma
-            over_tiles(update_tiles, n_tiles_of(n_left), work, pool, n_left, store, shown, n_stored, rule.metric, gamma)
+            over_tiles(update_tiles, n_tiles_of(n_left), work, pool, n_left, store, shown, n_stored, settings.gamma)
             shown = n_stored
         shown, n_stored, n_left = _label_alone(
             store, waiting, order, true_codes, settings, pool, slot_of, (shown, n_stored, n_left), steps
@@ -417,21 +400,20 @@ def _label_alone(
         if shown < n_stored:
             if (n_stored - shown) * n_left * store.rows.dense.shape[1] > WORTH_THREADS:
                 break
-            update_tiles(0, n_tiles_of(n_left), pool, n_left, store, shown, n_stored, rule.metric, settings.gamma)
+            update_tiles(0, n_tiles_of(n_left), pool, n_left, store, shown, n_stored, settings.gamma)
             shown = n_stored
-        for _ in range(min(settings.batch, n_left)):
-            slot = _argmin_factor(pool, n_left) if len(order) == 0 else slot_of[order[step]]
-            u = pool.row[slot]
-            label, parent = vote(near, u, settings.n_neighbors, store.codes, rule, proba)
-            steps.taken[step], steps.codes[step], steps.parents[step] = u, label, parent
-            steps.factors[step] = pool.factor[slot // TILE, slot % TILE]
-            steps.confidence[step] = _confidence(near, u, store.codes, label)
-            if steps.confidence[step] >= settings.min_confidence * (1.0 - TIED):
-                store.ids[n_stored] = waiting[u]
-                store.codes[n_stored] = true_codes[u] if len(true_codes) else label
-                steps.stored_at[step] = n_stored
-                n_stored += 1
-            n_left -= 1
-            swap_remove(pool, slot, n_left, slot_of)
-            step += 1
+        slot = _argmin_factor(pool, n_left) if len(order) == 0 else slot_of[order[step]]
+        u = pool.row[slot]
+        label, parent = vote(near, u, settings.n_neighbors, store.codes, rule, proba)
+        steps.taken[step], steps.codes[step], steps.parents[step] = u, label, parent
+        steps.factors[step] = pool.factor[slot // TILE, slot % TILE]
+        steps.confidence[step] = _confidence(near, u, store.codes, label)
+        if steps.confidence[step] >= settings.min_confidence * (1.0 - TIED):
+            store.ids[n_stored] = waiting[u]
+            store.codes[n_stored] = true_codes[u] if len(true_codes) else label
+            steps.stored_at[step] = n_stored
+            n_stored += 1
+        n_left -= 1
+        swap_remove(pool, slot, n_left, slot_of)
+        step += 1
     return shown, n_stored, n_left

@@ -11,7 +11,6 @@ from handful.kernels.condense import CondensedSet, condense_distinct
 from handful.kernels.distances import TIED, RowArrays, Rule
 from handful.neighbors.rows import (
     Categorical,
-    MetricName,
     StoredRowsClassifier,
     Ties,
     Traceable,
@@ -107,14 +106,13 @@ class CondensedNN(CondensedClassifier):
     ties : {"first", "all"}, default="first"
         With "first" the k nearest rows vote, of equally near ones those stored first. With "all" every row at the k
         nearest distinct distances votes, which is right for categorical data.
-    metric : {"euclidean", "manhattan"}, default="euclidean"
-        How distance is measured; a categorical column differs by 0 or 1.
     shuffle : bool, default=False
         Visit the rows in random order instead of their own.
     random_state : int, RandomState or None, default=None
         Seed of the order.
     categorical : "auto" or list, default="auto"
-        Names or numbers of categorical columns; "auto" takes columns of strings or categories.
+        Names or numbers of categorical columns; "auto" takes columns of strings or categories. Two values of such a column
+        are at distance 1.
 
     Attributes
     ----------
@@ -181,7 +179,6 @@ class CondensedNN(CondensedClassifier):
         max_passes: Count | None = 1,
         vote: Vote = "uniform",
         ties: Ties = "first",
-        metric: MetricName = "euclidean",
         shuffle: bool = False,
         random_state: Any = None,
         *,
@@ -192,7 +189,6 @@ class CondensedNN(CondensedClassifier):
         self.max_passes = max_passes
         self.vote = vote
         self.ties = ties
-        self.metric = metric
         self.shuffle = shuffle
         self.random_state = random_state
         self.categorical = categorical
@@ -267,7 +263,7 @@ class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
         An unlabeled row joins if the share of its predicted label is above this.
     final_pass : {"cnn", "wcnn"}, default="cnn"
         Whether the last condensation is plain, as the pseudo code has it, or weakened, as the prose has it.
-    vote, ties, metric, categorical
+    vote, ties, categorical
         See `CondensedNN`.
     shuffle : bool, default=False
         Visit labeled and unlabeled rows in random order instead of their own.
@@ -343,7 +339,6 @@ class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
         vote: Vote = "uniform",
         ties: Ties = "first",
         *,
-        metric: MetricName = "euclidean",
         shuffle: bool = False,
         random_state: Any = None,
         categorical: Categorical = "auto",
@@ -354,7 +349,6 @@ class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
         self.final_pass = final_pass
         self.vote = vote
         self.ties = ties
-        self.metric = metric
         self.shuffle = shuffle
         self.random_state = random_state
         self.categorical = categorical

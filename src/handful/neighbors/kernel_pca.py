@@ -12,7 +12,7 @@ from scipy import linalg
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils.extmath import randomized_range_finder, row_norms
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from handful.data.labels import Labels, labels_of
@@ -25,11 +25,9 @@ from handful.persistence.schema import Array, Model, Names, Number, Plain, Text,
 from handful.registry import method
 
 KernelName = Literal["poly", "linear", "rbf", "cosine"]
-Solver = Literal["auto", "dense", "randomized", "nystrom"]
+Solver = Literal["auto", "dense", "nystrom"]
 
-# Rows up to which all components are computed, and how many leading ones are beyond that unless a number is asked for.
-DENSE_ROWS = 4_000
-LEADING = 500
+DENSE_ROWS = 4_000  # up to which "auto" solves exactly
 # Components with a smaller part of the first eigenvalue are rounding noise.
 THRESHOLD = 1e-10
 _NOISE = 1e-13
@@ -69,7 +67,6 @@ def fit_projection(
     n_components: int | None,
     solver: Solver,
     n_landmarks: int,
-    max_gram_rows: int,
     random: np.random.RandomState,
 ) -> Projection:
     """Solve the eigenproblem of the centred Gram matrix of some rows.
@@ -86,39 +83,26 @@ def fit_projection(
         ``"auto"`` decides by size.
     n_landmarks : int
         Rows that stand for all in the Nyström approximation.
-    max_gram_rows : int
-        ``"auto"`` approximates above this.
     random : RandomState
-        Draws landmarks and start vectors.
+        Draws landmarks.
 
     Returns
     -------
     Projection
         The map; it may have no component at all where every row is the same.
     """
-    n = len(rows)
-    chosen = solver
-    if solver == "auto":
-        chosen = "dense" if n <= DENSE_ROWS else "randomized" if n <= max_gram_rows else "nystrom"
-    if chosen == "nystrom":
+    if solver == "nystrom" or (solver == "auto" and len(rows) > DENSE_ROWS):
         return _nystrom(block, rows, n_components, n_landmarks, random)
     gram = block(rows, rows)
     _check_finite(gram)
     size = float(np.abs(np.diagonal(gram)).sum())
     centerer = KernelCenterer().fit(gram)
     means, gram = centerer.K_fit_rows_, centerer.transform(gram, copy=False)
-    if chosen != "dense":
-        wanted = min(n_components or LEADING, n)
-        if wanted >= n - 1:  # a random subspace saves nothing
-            chosen = "dense"
-    if chosen == "dense":
-        # Divide and conquer is the fastest LAPACK driver when all eigenvectors are wanted.
-        values, vectors = linalg.eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
-    else:
-        values, vectors = _randomized(gram, wanted, random)
+    # Divide and conquer is the fastest LAPACK driver when all eigenvectors are wanted.
+    values, vectors = linalg.eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
     values, vectors = _leading(values, vectors, n_components, size)
     coefficients = vectors / np.sqrt(values)  # lambda (alpha . alpha) = 1, section 2 of the paper
-    return Projection(rows, coefficients, means @ coefficients, values, chosen)
+    return Projection(rows, coefficients, means @ coefficients, values, "dense")
 
 
 def _check_finite(gram: np.ndarray) -> None:
@@ -142,14 +126,6 @@ def _leading(
     largest = np.argmax(np.abs(vectors), axis=0) if keep else np.empty(0, dtype=np.int64)
     signs = np.sign(vectors[largest, np.arange(keep)])
     return values[:keep], vectors * signs
-
-
-def _randomized(gram: np.ndarray, k: int, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
-    """Find the leading eigenpairs inside a random subspace, turned towards them by power iterations."""
-    size = min(len(gram), k + max(10, k // 5))
-    basis = randomized_range_finder(gram, size=size, n_iter=2, power_iteration_normalizer="QR", random_state=random)
-    values, inner = linalg.eigh(basis.T @ (gram @ basis), driver="evd", check_finite=False)
-    return values[-k:], basis @ inner[:, -k:]
 
 
 def _nystrom(
@@ -243,7 +219,7 @@ def neighbor_votes(
             gaps *= step
         np.maximum(gaps, 0.0, out=gaps)
         nearest_columns(gaps if metric == "cosine" else np.sqrt(gaps), Heap(*(column[rows] for column in near)))
-    winners, _, proba = vote_all(near, near.distance.shape[1], codes, n_classes, Rule.of("euclidean", vote))
+    winners, _, proba = vote_all(near, near.distance.shape[1], codes, n_classes, Rule.of(vote))
     return winners, favor_winners(proba, winners)
 
 
@@ -305,15 +281,13 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         How neighbors are weighted.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Distance in the projected space; ``"cosine"`` is one minus the cosine.
-    solver : {"auto", "dense", "randomized", "nystrom"}, default="auto"
-        ``"auto"`` solves up to 4,000 rows densely and, up to `max_gram_rows`, finds the leading components (500 unless
-        a number is asked for) in a random subspace; beyond that `n_landmarks` rows stand for all (Nyström).
+    solver : {"auto", "dense", "nystrom"}, default="auto"
+        ``"dense"`` is exact; ``"nystrom"`` approximates all rows by `n_landmarks` of them. ``"auto"`` approximates
+        above 4,000 rows.
     n_landmarks : int, default=2000
         Rows of the Nyström approximation.
-    max_gram_rows : int, default=20000
-        Largest Gram matrix that ``"auto"`` computes.
     random_state : int, RandomState or None, default=None
-        For landmarks, random subspaces and the folds of ``"cv"``.
+        For landmarks and the folds of ``"cv"``.
 
     Attributes
     ----------
@@ -387,7 +361,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         codes_=Array("i4", "n", below="k"),
         projected_=Array("f8", "n", "c?"),
     )
-    DROPPED: ClassVar[dict[str, Any]] = {"input": "raw", "preset": None}
+    DROPPED: ClassVar[dict[str, Any]] = {"input": "raw", "preset": None, "max_gram_rows": 20_000}
 
     def __init__(
         self,
@@ -403,7 +377,6 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         metric: SpaceMetric = "euclidean",
         solver: Solver = "auto",
         n_landmarks: Count = 2_000,
-        max_gram_rows: Count = 20_000,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -417,7 +390,6 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         self.metric = metric
         self.solver = solver
         self.n_landmarks = n_landmarks
-        self.max_gram_rows = max_gram_rows
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -505,7 +477,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         def block(some: np.ndarray, others: np.ndarray) -> np.ndarray:
             return self._kernel(X[some], X[others])
 
-        solution = fit_projection(block, rows, n_components, self.solver, self.n_landmarks, self.max_gram_rows, random)
+        solution = fit_projection(block, rows, n_components, self.solver, self.n_landmarks, random)
         self.basis_rows_, self.basis_ = solution.basis, X[solution.basis]
         self.coefficients_, self.offset_ = solution.coefficients, solution.offset
         self.eigenvalues_, self.n_components_ = solution.eigenvalues, len(solution.eigenvalues)
@@ -561,9 +533,6 @@ def check_rows(model: Any, X: Any, y: Any) -> tuple[Any, Labels]:
     return X, labels_of(y, X.shape[0], model_name=type(model).__name__)
 
 
-# Part of the test instances that the paper says took the second branch.
-PRINTED_FALLBACK = 0.06
-_FOLDS = 5
 _SOURCES = np.array(["supervised", "semi-supervised"])
 
 
@@ -586,10 +555,9 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
     ----------
     n_neighbors, kernel, degree, n_components, use_unlabeled
         As for `KernelPCAClassifier`; with ``use_unlabeled=False`` both branches are the same.
-    margin : float or "calibrate", default=0.05
-        The small constant of the threshold. ``"calibrate"`` sets the threshold so that 6% of the labeled rows, the
-        printed part, would reach the second branch if each were new.
-    gamma, coef0, vote, metric, solver, n_landmarks, max_gram_rows, random_state
+    margin : float, default=0.05
+        The small constant of the threshold.
+    gamma, coef0, vote, metric, solver, n_landmarks, random_state
         As for `KernelPCAClassifier`.
 
     Attributes
@@ -644,7 +612,7 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         most_frequent_=Plain(),
         threshold_=Number(float),
     )
-    DROPPED: ClassVar[dict[str, Any]] = {"input": "raw"}
+    DROPPED: ClassVar[dict[str, Any]] = {"input": "raw", "max_gram_rows": 20_000}
 
     def __init__(
         self,
@@ -654,14 +622,13 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         n_components: Count | Literal["cv"] | None = None,
         use_unlabeled: bool = True,
         *,
-        margin: float | Literal["calibrate"] = 0.05,
+        margin: float = 0.05,
         gamma: Positive | None = None,
         coef0: float = 0.0,
         vote: Vote = "uniform",
         metric: SpaceMetric = "euclidean",
         solver: Solver = "auto",
         n_landmarks: Count = 2_000,
-        max_gram_rows: Count = 20_000,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -676,7 +643,6 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         self.metric = metric
         self.solver = solver
         self.n_landmarks = n_landmarks
-        self.max_gram_rows = max_gram_rows
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -708,12 +674,8 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         counts = np.bincount(supervised.codes_, minlength=len(self.classes_))
         top = int(counts.argmax())
         self.most_frequent_ = self.classes_[top]
-        if self.margin == "calibrate":
-            known = labels.labeled
-            self.threshold_ = self._calibrated(X[known], codes[known], {**settings, "use_unlabeled": False}, top)
-        else:
-            # t = 1 - P(most frequent sense) + a small constant
-            self.threshold_ = float(1.0 - counts[top] / counts.sum() + self.margin)
+        # t = 1 - P(most frequent sense) + a small constant
+        self.threshold_ = float(1.0 - counts[top] / counts.sum() + self.margin)
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -747,21 +709,6 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         first = self.supervised_.predict(X)
         unlike = self.supervised_.similarity(X) < self.threshold_
         return unlike & (self.classes_[first] == self.most_frequent_), first, X
-
-    def _calibrated(self, X: Any, codes: np.ndarray, settings: dict[str, Any], top: int) -> float:
-        """Return the threshold below which the printed part of labeled rows would fall, each seen as a new row."""
-        n_folds = min(_FOLDS, len(codes))
-        if n_folds < 2:
-            return 1.0
-        folds = stratified_folds(codes, n_folds, check_random_state(self.random_state))
-        parts = []
-        for fold in range(n_folds):
-            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-            model = KernelPCAClassifier(**settings).fit(X[train], codes[train])
-            parts.append(model.similarity(X[test])[model.predict(X[test]) == top])
-        similarities = np.sort(np.concatenate(parts))
-        wanted = round(PRINTED_FALLBACK * len(codes))
-        return float(similarities[wanted]) if wanted < len(similarities) else 1.0
 
     def _check_state(self) -> None:
         for model in (self.supervised_, self.semi_supervised_):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -12,7 +12,6 @@ from handful.kernels.distances import RowArrays
 from handful.kernels.ordinal import Ordinal, rank_and_label
 from handful.neighbors.rows import (
     Categorical,
-    MetricName,
     StoredRowsClassifier,
     Traceable,
     Vote,
@@ -51,11 +50,9 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         Seed of the random order.
     vote : str, default="uniform"
         How neighbors are weighed; see `CondensedNN`. The paper uses the majority.
-    metric, categorical
+    categorical
         See `CondensedNN`. A categorical column stands for one indicator of each value, scaled so that two values are at
         distance 1.
-    batch_size : int, default=1
-        Unlabeled rows taken at once before distance factors and neighbors are brought up to date; 1 is exact.
 
     Attributes
     ----------
@@ -117,6 +114,7 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
     (2, 0)
     """
 
+    DROPPED: ClassVar[dict[str, Any]] = {**StoredRowsClassifier.DROPPED, "batch_size": 1}
     STATE = stored(
         order_=Array("i8", "u?", below="n"),
         confidence_=Array("f8", "u?", finite=False),
@@ -132,9 +130,7 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         random_state: Any = None,
         *,
         vote: Vote = "uniform",
-        metric: MetricName = "euclidean",
         categorical: Categorical = "auto",
-        batch_size: Count = 1,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.sigma = sigma
@@ -142,9 +138,7 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         self.order = order
         self.random_state = random_state
         self.vote = vote
-        self.metric = metric
         self.categorical = categorical
-        self.batch_size = batch_size
 
     def fit(self, X: Any, y: Any) -> Self:
         """Label every unlabeled row.
@@ -170,7 +164,7 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         if self.order == "random":
             order = check_random_state(self.random_state).permutation(len(waiting))
         gamma = 0.5 / float(self.sigma) ** 2
-        settings = Ordinal(k, self._rule(), gamma, float(self.min_confidence), int(self.batch_size))
+        settings = Ordinal(k, self._rule(), gamma, float(self.min_confidence))
         space = self._space(rows, len(waiting))
         taken, predicted, confidence, factors, stored_at, parents = rank_and_label(
             space, labeled, codes[labeled], waiting, settings, order=order
@@ -204,9 +198,8 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
             )
         if len(rows.indptr) > 1:
             numbers = as_csr(rows, self.n_features_in_).toarray()
-        scale = np.sqrt(0.5) if self.metric == "euclidean" else 0.5
         indicators = [
-            (rows.categorical[:, [q]] == np.arange(len(values))) * scale
+            (rows.categorical[:, [q]] == np.arange(len(values))) * np.sqrt(0.5)
             for q, values in enumerate(self.categorical_values_)
         ]
         return from_dense(np.column_stack([numbers, *indicators]).astype(np.float64))

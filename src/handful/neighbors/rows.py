@@ -32,7 +32,6 @@ from handful.persistence.schema import Array, Kind, ListOf, Names, Number, Symbo
 
 Vote = Literal["uniform", "distance", "gaussian", "rank", "dudani", "literal"]
 Ties = Literal["first", "all"]
-MetricName = Literal["euclidean", "manhattan"]
 Categorical = Literal["auto"] | list[Any] | tuple[Any, ...]
 
 K_GRID = (1, 3, 5, 7, 9, 11, 15)
@@ -421,7 +420,7 @@ def choose_k(rows: RowArrays, codes: np.ndarray, n_labels: int, rule: Rule, leas
 class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the classifiers whose fitted state is a list of stored rows with labels.
 
-    A subclass fits, calls `_keep`, and has the parameters ``n_neighbors``, ``vote``, ``metric`` and ``categorical``.
+    A subclass fits, calls `_keep`, and has the parameters ``n_neighbors``, ``vote`` and ``categorical``.
 
     Attributes
     ----------
@@ -454,11 +453,10 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
         "nominal_columns_": "categorical_columns_",
         "nominal_values_": "categorical_values_",
     }
-    DROPPED: ClassVar[dict[str, Any]] = {"p": 2.0, "max_kept": None}
+    DROPPED: ClassVar[dict[str, Any]] = {"p": 2.0, "max_kept": None, "metric": "euclidean"}
 
     n_neighbors: Any
     vote: Vote
-    metric: MetricName
     categorical: Categorical
 
     def predict(self, X: Any) -> np.ndarray:
@@ -495,7 +493,7 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
         return favor_winners(votes.proba, votes.codes)
 
     def _rule(self) -> Rule:
-        return Rule.of(self.metric, self.vote, getattr(self, "ties", "first"))
+        return Rule.of(self.vote, getattr(self, "ties", "first"))
 
     def _votes(self, X: Any) -> Votes:
         check_is_fitted(self)

@@ -60,12 +60,12 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         one is installed and knows the language.
     n_neighbors : int or "cv", default="cv"
         Neighbors that vote in the kernel PCA space; "cv" by cross-validation, as for the method.
-    margin : float or "calibrate", default=0.05
+    margin : float, default=0.05
         See `CompositeKernelPCA`.
     n_jobs : int or None, default=None
         Processes; None is 1.
     random_state : int or None, default=0
-        For the folds of ``"cv"`` and ``"calibrate"``.
+        For the folds of ``"cv"``.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         tagger: Any = None,
         encoder: Any = "auto",
         n_neighbors: Count | Literal["cv"] = "cv",
-        margin: float | Literal["calibrate"] = 0.05,
+        margin: float = 0.05,
         n_jobs: int | None = None,
         random_state: int | None = 0,
     ) -> None:
