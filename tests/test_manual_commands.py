@@ -139,9 +139,7 @@ def test_commands_of_a_page_run(page, files, tmp_path, monkeypatch, capsys, requ
         words = [str(request.getfixturevalue("dask_address")) if w.startswith("tcp://") else w for w in words]
         words = ["2" if before == "--jobs" and w == "32" else w for before, w in zip(["", *words], words, strict=False)]
         words = [name for w in words for name in (sorted(glob.glob(w)) if "?" in w else [w])]
-        shards = range(1, 9) if any("$SLURM" in w for w in words) else (0,)
-        for shard in shards:
-            run(quick(page.name, [w.replace("$SLURM_ARRAY_TASK_ID", str(shard)) for w in words]), capsys)
+        run(quick(page.name, words), capsys)
     if page.name in PYTHON_AFTER:
         blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
         for block in blocks:
@@ -155,7 +153,6 @@ OTHERS = {
     r"pip install .*|uv .*": "needs a package registry",
     r"cd demo": "the files are in the folder of the test",
     r"python -m papers .*": "takes minutes or corpora; tests/papers runs the papers",
-    r"(cat|sbatch) count\.sh": "needs Slurm; what is in the file is run, for every shard",
     r"eval .*|_HANDFUL_COMPLETE=.*": "tests/test_release.py",
 }
 

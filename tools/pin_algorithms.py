@@ -471,7 +471,6 @@ def condensed_features() -> dict[str, Any]:
     settings: dict[str, dict[str, Any]] = {
         "best": {},
         "marginals": {"decisions": "marginals"},
-        "all words": {"vocabulary": "all", "min_count": 2, "global_phi": True},
         "kept": {"base_step": 0.1, "resolution": 4.0},
     }
     for name, each in settings.items():

@@ -21,7 +21,7 @@ BASES: dict[str, dict[str, Any]] = {
     "sup-l2": {"penalty": "l2", "strength": 0.1, "encoding": "iobes", "max_iter": 40},
     "icwr-l2": {"penalty": "l2", "strength": 0.1, "encoding": "iobes", "max_iter": 50},
 }
-COUNTING: dict[str, Any] = {"vocabulary": "labeled", "count_labeled": True, "global_phi": False}
+COUNTING: dict[str, Any] = {"vocabulary": "labeled", "count_labeled": True}
 COARSE, FINE = 1.0, 10_000.0
 # Of Figure 3, by penalty.
 RESOLUTIONS = {"l1": (0.5, COARSE, 4.0, FINE), "l2": (COARSE, 4.0)}

@@ -84,7 +84,7 @@ def test_two_processes_that_save_at_once_never_mix_their_code(tmp_path, first):
 
 
 def test_compiled_kernels_use_the_safe_files():
-    assert isinstance(distances.root._cache._cache_file, cache.KernelFile)
+    assert isinstance(distances.bound_of._cache._cache_file, cache.KernelFile)
 
 
 def test_what_kernels_call_is_compiled_once_for_all_integers_and_without_files(tmp_path):
@@ -128,46 +128,12 @@ def test_where_nothing_can_be_kept_kernels_are_compiled_anew_and_it_is_said_once
         "import numba.core.caching as caching\n"
         "def refuse(_): raise PermissionError('read-only')\n"
         "caching._CacheLocator.ensure_cache_path = refuse\n"  # as a user without a home meets it, in a read-only system
-        "import numpy as np\nfrom handful.kernels.distances import bound_of\nprint(root.stats.cache_path)"
+        "import numpy as np\nfrom handful.kernels.distances import bound_of\nprint(bound_of.stats.cache_path)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
     assert done.stderr.startswith("compiled kernels cannot be kept (no folder can be written)")
     assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("room", [0, 600])  # for nothing at all; for an index without machine code
-def test_where_there_is_no_room_kernels_run_and_it_is_said_once(tmp_path, room):
-    (tmp_path / "caller.py").write_text(
-        "from handful.kernels import njit\n\n\n@njit(cache=True)\ndef twice(x):\n    return 2 * x\n"
-    )
-    limit = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))\n"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{limit}from caller import twice; print(twice(2), twice(2.5))"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")},
-    )
-    assert (done.returncode, done.stdout) == (0, "4 5.0\n"), done.stderr
-    assert done.stderr.startswith("compiled kernels cannot be kept (File too large), so that every run compiles")
-    assert done.stderr.count("\n") == 1
-    assert not list((tmp_path / "kept").rglob("*.tmp.*"))
-
-
-@pytest.mark.parametrize("ending", ["*.nbi", "*.nbc"])
-@pytest.mark.parametrize("kept", [0, 3, 100])
-def test_a_damaged_file_of_a_compiled_kernel_is_made_anew(tmp_path, ending, kept):
-    def files():
-        return cache.KernelFile(str(tmp_path), "kernel", "stamp")
-
-    files().save("signature", code("a"))
-    for path in tmp_path.glob(ending):
-        path.write_bytes(path.read_bytes()[:kept])
-    assert files().load("signature") in (None, code("a"))
-    files().save("signature", code("a"))
-    assert files().load("signature") == code("a")
 
 
 def test_no_kernel_asks_numba_itself_to_compile():

@@ -8,7 +8,7 @@ import pytest
 from handful.linear.batch import log_loss, minimize
 from handful.linear.multiclass import Multiclass
 from handful.linear.online import OnlineRule, train_online
-from handful.linear.structure import Subset, Tied, Ties, feature_counts
+from handful.linear.structure import Tied, Ties, feature_counts
 
 
 def problem(seed=0, n_columns=5, n_labels=3, n_tied=4):
@@ -80,7 +80,7 @@ def test_online_learning_without_ties_is_the_plain_one(algorithm):
 def test_a_subset_is_the_whole_with_other_weights_zero():
     rows, _, gold = problem(8)
     kept = np.array([0, 2, 3, 7, 8, 11])
-    some = Subset(rows, kept)
+    some = Multiclass(rows.X, rows.n_labels, kept)
     w = np.random.default_rng(0).normal(size=len(kept))
     full = np.zeros(rows.n_features)
     full[kept] = w

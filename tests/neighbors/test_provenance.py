@@ -21,15 +21,15 @@ def chain():
 def test_ordinal_labels_descend_from_seeds():
     X, y = chain()
     model = OrdinalKNN().fit(X, y)
-    assert model.provenance(3).lineage == (2, 0)
-    assert model.provenance(6).lineage == (5,)
-    assert model.provenance(0) == type(model.provenance(0))(0, "a", 0, 1.0, ())
-    assert model.provenance(3).step == model.order_.tolist().index(3) + 1
+    assert model.lineage(3) == (2, 0)
+    assert model.lineage(6) == (5,)
+    assert model.lineage(0) == ()
+    assert model.labeled_iter_[3] == model.order_.tolist().index(3) + 1
     assert model.origin_.tolist() == [0, 1, 0, 0, 1, 5, 5, 1]
     for row in range(len(X)):
-        lineage = model.provenance(row).lineage
-        assert (lineage[-1] if lineage else row) == model.origin(row)
-        assert model.transduction_[row] == model.transduction_[model.origin(row)]
+        lineage = model.lineage(row)
+        assert (lineage[-1] if lineage else row) == model.origin_[row]
+        assert model.transduction_[row] == model.transduction_[model.origin_[row]]
 
 
 def test_untrusted_rows_have_no_children():
@@ -48,8 +48,8 @@ def test_semi_supervised_labels_come_straight_from_seeds():
     X, y = chain()
     model = SemiSupervisedCondensedNN(n_neighbors=1).fit(X, y)
     assert model.parent_.tolist() == [-1, -1, 0, 0, 1, -1, 5, 1]
-    assert model.provenance(6).lineage == (5,)
-    assert model.provenance(6).confidence == 1.0
+    assert model.lineage(6) == (5,)
+    assert model.confidence_[6] == 1.0
     three = SemiSupervisedCondensedNN(n_neighbors=3).fit(X, y)
     assert three.confidence_[6] == pytest.approx(2 / 3)
     assert three.labeled_iter_[6] == -1
@@ -62,4 +62,4 @@ def test_the_training_table_is_not_carried_along(method, tmp_path):
     model = method.fit(X, y)
     save(model, tmp_path / "model")
     for copy in (pickle.loads(pickle.dumps(model)), load(tmp_path / "model", lambda _: type(method))):
-        assert copy.provenance(6) == model.provenance(6)
+        assert copy.lineage(6) == model.lineage(6)

@@ -13,6 +13,8 @@ from oracles.brown import average_mutual_information, brown
 from handful.data.records import Sentence
 from handful.errors import DataError, FormatError, ParameterError
 from handful.persistence.model_file import load, save
+from handful.representations import brown as brown_module
+from handful.representations import text_stream
 from handful.representations.brown import BrownClusters
 from handful.representations.text_stream import text_parts
 
@@ -109,33 +111,36 @@ def test_progress_reaches_the_last_word():
     assert steps[-1].done == steps[-1].total == 48
 
 
-def test_rare_words_are_forgotten_only_beyond_the_bound():
+def test_rare_words_are_forgotten_only_beyond_the_bound(monkeypatch):
     draw = np.random.default_rng(0)
     noise = [[f"w{number}" for number in draw.integers(0, 100_000, 9)] + ["the", "of"] for _ in range(60)]
     parts = [noise[n : n + 10] for n in range(0, 60, 10)]
     free = BrownClusters(2).fit_parts(parts)
-    bound = BrownClusters(2, max_types=150).fit_parts(parts)
+    monkeypatch.setattr(text_stream, "MAX_TYPES", 150)
+    bound = BrownClusters(2).fit_parts(parts)
     assert len(free.paths_) > 400
     assert len(bound.paths_) <= 150
     assert bound.counts_["the"] == free.counts_["the"] == 60
 
 
-def test_rare_pairs_are_forgotten_only_beyond_the_bound():
+def test_rare_pairs_are_forgotten_only_beyond_the_bound(monkeypatch):
     sentences = clusterable(2000)
     exact = BrownClusters(4, across_sentences=False).fit(sentences)
-    roomy = BrownClusters(4, across_sentences=False, max_pairs=10_000).fit_parts([sentences[:1000], sentences[1000:]])
-    tight = BrownClusters(4, across_sentences=False, max_pairs=20).fit_parts([sentences[:1000], sentences[1000:]])
+    roomy = BrownClusters(4, across_sentences=False).fit_parts([sentences[:1000], sentences[1000:]])
+    monkeypatch.setattr(brown_module, "MAX_PAIRS", 20)
+    tight = BrownClusters(4, across_sentences=False).fit_parts([sentences[:1000], sentences[1000:]])
     assert roomy.mutual_information_ == exact.mutual_information_
     assert tight.counts_ == exact.counts_
 
 
-def test_forgotten_pairs_leave_no_negative_information():
+def test_forgotten_pairs_leave_no_negative_information(monkeypatch):
     draw = np.random.default_rng(0)
     noise = [[f"w{number}" for number in draw.integers(0, 60, 12)] for _ in range(400)]
     parts = [noise[n : n + 50] for n in range(0, 400, 50)]
     exact = BrownClusters(10).fit_parts(parts)
     for max_pairs in (20, 500, 3000):
-        tight = BrownClusters(10, max_pairs=max_pairs).fit_parts(parts)
+        monkeypatch.setattr(brown_module, "MAX_PAIRS", max_pairs)
+        tight = BrownClusters(10).fit_parts(parts)
         assert tight.counts_ == exact.counts_
         assert tight.mutual_information_ > 0
 

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import handful
-from handful.errors import DataError, ParameterError
+from handful.errors import ParameterError
 from handful.representations.condensed_classifier import CondensedFeatureClassifier
 
 EXPECTED = {
@@ -71,18 +71,6 @@ def test_one_class_and_everything_dropped():
     model = CondensedFeatureClassifier(discount=1e9).fit(X, few)
     assert model.n_active_ == 0
     assert set(model.predict(X)) == {"arts"}
-
-
-def test_types_keep_columns_apart():
-    X, few, _ = texts()
-    types = np.arange(300) % 2
-    apart = CondensedFeatureClassifier(types=types).fit(X, few)
-    members = apart.member_of_[:-1]
-    dropped = members.max()
-    shared = set(members[types == 0].ravel()) & set(members[types == 1].ravel())
-    assert shared <= {dropped, len(apart.condensed_weights_) - 1}
-    with pytest.raises(DataError, match="types must have one number per column"):
-        CondensedFeatureClassifier(types=[0, 1]).fit(X, few)
 
 
 def test_only_linear_estimators_are_taken():

@@ -13,7 +13,7 @@ from handful.parsing.parser import DependencyParser
 from handful.representations.condensed_features import CondensedFeatures
 from papers.generated_english import make_tagged_sentences
 
-STEP, TYPES = 0.25, [0, 0, 0, 1, 1, 1]
+STEP, TYPES = 0.25, [0] * 6
 
 
 def table(seed=0, n=90, n_columns=6, n_classes=3):
@@ -24,9 +24,9 @@ def table(seed=0, n=90, n_columns=6, n_classes=3):
     return X, np.array(["a", "b", "c"])[y]
 
 
-def fitted(X, y, counted, **more):
+def fitted(X, y, counted):
     base = LogisticRegression(fit_intercept=False).fit(X, y)
-    return CondensedFeatures(base, 0.5, 2.0, types=TYPES, base_step=STEP, **more).fit(counted)
+    return CondensedFeatures(base, 0.5, 2.0, base_step=STEP).fit(counted)
 
 
 def design(features, X):
@@ -35,7 +35,7 @@ def design(features, X):
     levels = np.rint(features.base_model.coef_.T / STEP)
     kept = (bins != 0) | (levels != 0)
     pairs = sorted({(TYPES[c], bins[c, k]) for c, k in np.argwhere(kept)})
-    amounts = np.zeros((len(X), 3, len(pairs) + 2))
+    amounts = np.zeros((len(X), 3, len(pairs) + 1))
     for row, x in enumerate(X):
         for column, label in np.argwhere(kept):
             kind = TYPES[column]
@@ -65,13 +65,10 @@ def test_features_near_chance_are_kept_for_their_base_weight():
     assert len(features.kept_) == np.count_nonzero(np.rint(features.base_model.coef_ / STEP))
 
 
-@pytest.mark.parametrize("one_number", [False, True])
-def test_what_is_learned_is_the_optimum_over_all_rows(one_number):
+def test_what_is_learned_is_the_optimum_over_all_rows():
     X, y = table()
-    features = fitted(X[:30], y[:30], X, global_phi=one_number)
-    amounts, n_pairs = design(features, X[30:])
-    if one_number:
-        amounts = np.concatenate([amounts[..., :n_pairs], amounts[..., n_pairs:].sum(axis=2, keepdims=True)], axis=2)
+    features = fitted(X[:30], y[:30], X)
+    amounts, _ = design(features, X[30:])
     right = np.searchsorted(["a", "b", "c"], y[30:])
 
     def loss(w):
@@ -84,13 +81,8 @@ def test_what_is_learned_is_the_optimum_over_all_rows(one_number):
     best = minimize(loss, np.zeros(amounts.shape[2]), jac=True, tol=1e-12)
     model = features.retrain(X[30:], y[30:], strength=1.0, tol=1e-12)
     np.testing.assert_allclose(model.tied_weights_, best.x, atol=1e-4)
-    np.testing.assert_allclose(model.decision_function(X), design(features, X)[0] @ spread(best.x, n_pairs), atol=1e-3)
-    assert len(best.x) < features.n_condensed_ + 2
-
-
-def spread(weights, n_pairs):
-    """Both types have the one number, if there is one."""
-    return weights if len(weights) == n_pairs + 2 else np.append(weights, weights[-1])
+    np.testing.assert_allclose(model.decision_function(X), design(features, X)[0] @ best.x, atol=1e-3)
+    assert len(best.x) < features.n_condensed_ + 1
 
 
 @pytest.mark.parametrize("phi_scale", [1.0, 0.1])
@@ -121,12 +113,12 @@ def test_carried_numbers_meet_the_base_weights_of_the_other():
         )
         if (kind, bin_) in firsts:
             at = firsts[kind, bin_]
-            scale = learned.tied_weights_[-2 + kind]
+            scale = learned.tied_weights_[-1 + kind]
             own = learned.condensed_weights_[at] - scale * early.condensed_levels_[at] * STEP
             assert model.condensed_weights_[number] == pytest.approx(own + scale * level * STEP)
             n_known += 1
     assert n_known
-    plain = CondensedFeatures(whole.base_model, 0.5, 2.0, types=TYPES).fit(X)
+    plain = CondensedFeatures(whole.base_model, 0.5, 2.0).fit(X)
     with pytest.raises(ParameterError, match="learned with base_step cannot be carried to features without base_step"):
         plain.carry(learned, early)
     with pytest.raises(ParameterError, match="learned without base_step cannot be carried to features with base_step"):
@@ -143,8 +135,6 @@ def test_models_and_weights_of_others_are_refused():
             whole.carry(model, features)
     with pytest.raises(ParameterError, match="must be CondensedFeatures, got LogisticRegression"):
         whole.carry(learned, whole.base_model)
-    with pytest.raises(ParameterError, match="global_phi must be the same"):
-        fitted(X, y, X, global_phi=True).carry(learned, early)
     n = early._tying.n_tied
     for weights in (np.zeros(3), np.zeros(n - 1), np.full(n, np.nan), np.zeros((n, 1))):
         with pytest.raises(ParameterError, match=f"weights must be {n} finite numbers"):

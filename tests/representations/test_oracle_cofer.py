@@ -351,20 +351,19 @@ def test_a_difference_of_exactly_the_discount_is_dropped():
         assert chain_results(fitted.rebin(discount=float(difference)))[name][2:] == (0.0, 0)
 
 
-@pytest.mark.parametrize("global_phi", [False, True])
-def test_transform_gives_the_condensed_features_of_the_oracle(global_phi):
+def test_transform_gives_the_condensed_features_of_the_oracle():
     base, labeled, unlabeled, counts, known = tagging_problem("iob2")
-    condensed = CondensedFeatures(base, 0.25, 3.0, global_phi=global_phi).fit(unlabeled, labeled=labeled)
+    condensed = CondensedFeatures(base, 0.25, 3.0).fit(unlabeled, labeled=labeled)
     potency = {name: value for name, value in cofer.potencies(counts, 0.25).items() if name[:2] in known}
     bin_of = cofer.bins(potency, 3.0)
     types = condensed.type_names_
     keys = [("h", types[k], int(b)) for k, b in zip(condensed.condensed_types_, condensed.condensed_bins_, strict=True)]
-    keys += [("phi", kind) for kind in ([None] if global_phi else types)]
+    keys += [("phi", kind) for kind in types]
     found = condensed.transform(unlabeled).toarray()
     assert found.shape == (len(unlabeled), len(keys))
     for row, words, tags in zip(found, unlabeled, base.predict(unlabeled), strict=True):
         amounts = cofer.vector(chain_features, tuple(words), cofer.chain_output(tuple(tags)))
-        expected = cofer.condensed_vector(amounts, bin_of, first, 3.0, global_phi)
+        expected = cofer.condensed_vector(amounts, bin_of, first, 3.0, False)
         np.testing.assert_allclose(row, [expected.get(key, 0.0) for key in keys], atol=1e-9)
         assert set(expected) <= set(keys)
 

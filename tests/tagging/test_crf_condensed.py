@@ -19,8 +19,6 @@ from handful.preprocessing.extractor import Extractor, joined, numbers_in
 from handful.representations import text_stream as numbered_text
 from handful.representations.condensed_classifier import CondensedFeatureClassifier
 from handful.representations.condensed_features import CondensedFeatures
-from handful.representations.condensing import Condensing
-from handful.representations.potency import CondensingSettings
 from handful.tagging.base import TagColumn
 from handful.tagging.crf import CRF
 from handful.tagging.crf_features import ChainSpace
@@ -91,19 +89,17 @@ def by_definition(model, sentences, answers):
 
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("constraints", [None, "iob2"])
-@pytest.mark.parametrize("vocabulary", ["labeled", "all"])
-def test_potency_is_that_of_the_definition(order, constraints, vocabulary):
+def test_potency_is_that_of_the_definition(order, constraints):
     model = fitted(order=order, constraints=constraints)
     labeled, _ = corpus()
     text, _ = corpus(1, n=40, words="vwxyzq")
-    features = CondensedFeatures(model, 0.5, vocabulary=vocabulary, min_count=3).fit(text, labeled=labeled)
+    features = CondensedFeatures(model, 0.5).fit(text, labeled=labeled)
     chosen, even = by_definition(model, text, model.predict(text))
     every = features.features(range(features._space.n_features))
     found = {record[:3]: record for record in every if record.even > 0}
     known = names_of(labeled)
-    counts = Counter(name for words in text for name in names_of([words], repeated=True))
     for name, r in chosen.items():
-        if name[1] in known or name[1] in ("b", "triple") or (vocabulary == "all" and counts[name[1]] >= 3):
+        if name[1] in known or name[1] in ("b", "triple"):
             record = found.pop(name)
             a = even[name]
             assert record.chosen == r
@@ -113,10 +109,9 @@ def test_potency_is_that_of_the_definition(order, constraints, vocabulary):
     assert not found
 
 
-def names_of(sentences, repeated=False):
+def names_of(sentences):
     """Observations of sentences in words."""
-    found = [name for words in sentences for i in range(len(words)) for _, name, _ in names_at(words, i)]
-    return found if repeated else set(found)
+    return {name for words in sentences for i in range(len(words)) for _, name, _ in names_at(words, i)}
 
 
 def names_at(words, i):
@@ -162,34 +157,27 @@ def test_text_files_workers_and_shards(tmp_path, monkeypatch):
     plain, packed = tmp_path / "a.txt", tmp_path / "b.txt.gz"
     plain.write_text(lines)
     packed.write_bytes(gzip.compress(lines.encode()))
-    for vocabulary in ("labeled", "all"):
-        settings = {"vocabulary": vocabulary, "min_count": 4}
-        whole = CondensedFeatures(model, **settings).fit(text, labeled=labeled)
-        gz = CondensedFeatures(model, **settings).fit(packed, labeled=labeled)
-        assert np.array_equal(gz.potency_, whole.potency_)
-        monkeypatch.setattr("handful.representations.counts._PART_BYTES", 300)
-        cut = CondensedFeatures(model, **settings).fit([plain], labeled=labeled)
-        packed_cut = CondensedFeatures(model, **settings).fit(packed, labeled=labeled)
-        assert packed_cut.counts_.n_shards_ == cut.counts_.n_shards_
-        assert np.array_equal(packed_cut.potency_, cut.potency_)
-        if vocabulary == "labeled":
-            for path in (plain, packed):
-                jobs = CondensedFeatures(model).fit([path], labeled=labeled, n_jobs=2)
-                assert np.array_equal(cut.potency_, jobs.potency_)
-        monkeypatch.undo()
-        assert cut.counts_.n_shards_ > 3
-        assert np.allclose(cut.potency_, whole.potency_, rtol=0, atol=1e-12)
-        assert np.array_equal(cut.bins_, whole.bins_)
+    whole = CondensedFeatures(model).fit(text, labeled=labeled)
+    assert np.array_equal(CondensedFeatures(model).fit(packed, labeled=labeled).potency_, whole.potency_)
+    monkeypatch.setattr("handful.representations.counts._PART_BYTES", 300)
+    cut = CondensedFeatures(model).fit([plain], labeled=labeled)
+    packed_cut = CondensedFeatures(model).fit(packed, labeled=labeled)
+    assert packed_cut.counts_.n_shards_ == cut.counts_.n_shards_ > 3
+    assert np.array_equal(packed_cut.potency_, cut.potency_)
+    for path in (plain, packed):
+        assert np.array_equal(CondensedFeatures(model).fit([path], labeled=labeled, n_jobs=2).potency_, cut.potency_)
+    assert np.allclose(cut.potency_, whole.potency_, rtol=0, atol=1e-12)
+    assert np.array_equal(cut.bins_, whole.bins_)
 
 
 def test_a_run_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
     monkeypatch.setattr(numbered_text, "_SENTENCES_PER_PART", 40)
     model, labeled = fitted(), corpus()[0]
     text = corpus(6, n=200)[0]
-    plain = CondensedFeatures(model, vocabulary="all").fit(text, labeled=labeled)
-    first = CondensedFeatures(model, vocabulary="all").fit(text, labeled=labeled, checkpoint=tmp_path)
+    plain = CondensedFeatures(model).fit(text, labeled=labeled)
+    first = CondensedFeatures(model).fit(text, labeled=labeled, checkpoint=tmp_path)
     monkeypatch.setattr("handful.tagging.crf_features.ChainSpace.count", None)  # nothing is counted again
-    again = CondensedFeatures(model, vocabulary="all").fit(text, labeled=labeled, checkpoint=tmp_path)
+    again = CondensedFeatures(model).fit(text, labeled=labeled, checkpoint=tmp_path)
     for other in (first, again):
         assert np.array_equal(other.potency_, plain.potency_)
 
@@ -296,7 +284,7 @@ def test_encodings_and_hashing_go_through():
         features = CondensedFeatures(model).fit(sentences, labeled=sentences)
         small = features.retrain(sentences, iob1)
         assert small.score(sentences, iob1) > 0.85
-    with pytest.raises(ParameterError, match="hash_bits"):
+    with pytest.raises(ParameterError, match="is for parsers"):
         CondensedFeatures(model, vocabulary="all").fit(sentences, labeled=sentences)
     with pytest.raises(DataError, match="tags must be those"):
         features.retrain(sentences, [["B-Q"] + mine[1:] for mine in iob1])
@@ -332,16 +320,3 @@ def test_small_weights_are_dropped_and_keys_rise():
     weights = dict(whole.top_features(label, 10_000))
     for name, weight in small.top_features(label, 10):
         assert weight == weights[name]
-
-
-@pytest.mark.parametrize("drop", ["auto", 0.0, 0.5])
-def test_condensing_drops_what_costs_nothing(drop):
-    made = [tree.sentence for tree in make_tagged_sentences(90, random_state=1)]
-    sentences, tags = [list(s.tokens) for s in made[:45]], [list(s["pos"]) for s in made[:45]]
-    base = CRF("pos", max_iter=10).fit(sentences, tags)
-    settings = CondensingSettings(held_out=3, drop=drop, max_iter=10)
-    condensing = Condensing(base, sentences, tags, settings).count([list(s.tokens) for s in made[45:]])
-    model = condensing.train()
-    least = np.abs(model.weights_).min()
-    assert least >= (0.0 if drop == "auto" else drop)
-    assert model.score(sentences, tags) > 0.9

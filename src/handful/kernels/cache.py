@@ -53,34 +53,14 @@ class KernelFile(caching.IndexDataCacheFile if TESTED else object):  # type: ign
     at the same time give two signatures the same number, and a third process then runs code that was made for arrays of
     another type. Here the name of a file follows from its signature, so that the worst that can happen is that the index
     forgets an entry and the kernel is compiled again.
-
-    A file that was cut short, as by a loss of power, is compiled again. Where the disk is full, nothing is kept.
     """
-
-    def load(self, key: Any) -> Any:
-        """Load machine code."""
-        try:
-            return super().load(key)
-        except Exception:  # a damaged pickle may end in any exception
-            return None
 
     def save(self, key: Any, data: Any) -> None:
         """Save machine code, then the index that names it."""
         stem = self._index_name.removesuffix(".nbi")
         name = f"{stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:20]}.nbc"
-        try:
-            self._save_data(name, data)
-            self._save_index(self._load_index() | {key: name})
-        except OSError as error:
-            _warn_without_cache(error.strerror)
-
-    def _load_index(self) -> Any:
-        try:
-            return super()._load_index()
-        except OSError:
-            raise
-        except Exception:  # see `load`
-            return {}
+        self._save_data(name, data)
+        self._save_index(self._load_index() | {key: name})
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -118,7 +98,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         try:
             dispatcher = numba.njit(**outer_options, **options)(kernel)
         except RuntimeError:  # there is no folder for compiled kernels
-            _warn_without_cache("no folder can be written")
+            _warn_without_cache()
             dispatcher = numba.njit(**outer_options, **uncached)(kernel)
         if TESTED and dispatcher is not kernel:  # compiled at all
             files = getattr(dispatcher._cache, "_cache_file", None)
@@ -133,11 +113,11 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 @cache
-def _warn_without_cache(why: str) -> None:
+def _warn_without_cache() -> None:
     """Log, once in a process, that every run compiles anew."""
     logging.getLogger("handful.kernels").warning(
-        "compiled kernels cannot be kept (%s), so that every run compiles them anew; set NUMBA_CACHE_DIR to another folder",
-        why,
+        "compiled kernels cannot be kept (no folder can be written), so that every run compiles them anew; "
+        "set NUMBA_CACHE_DIR to another folder"
     )
 
 

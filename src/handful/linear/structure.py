@@ -1,4 +1,4 @@
-"""Protocol of structured linear models, and structures whose features share weights or are some of another's."""
+"""Protocol of structured linear models, and structures whose features share weights."""
 
 from __future__ import annotations
 
@@ -242,80 +242,6 @@ class Tied:
         if self._reach is None or self._reach[0] != number:
             self._reach = number, self.structure.possible_features(number).copy()
         return self._reach[1]
-
-
-class Subset:
-    """A structure in which some features exist and all others have weight 0.
-
-    Parameters
-    ----------
-    structure : Structure
-        The inputs.
-    ids : ndarray of int64
-        The features that exist, rising; they are numbered anew from 0 on.
-
-    Examples
-    --------
-    >>> from handful.linear.multiclass import Multiclass
-    >>> rows = Subset(Multiclass(np.eye(2), 2), np.array([1, 2]))
-    >>> rows.n_features, rows.argmax(np.array([1.0, 1.0])).tolist(), rows.joint_features(np.array([1, 0]))[0].tolist()
-    (2, [1, 0], [0, 1])
-    """
-
-    def __init__(self, structure: Structure, ids: np.ndarray) -> None:
-        self.structure = structure
-        self.ids = ids
-        self.n_inputs = structure.n_inputs
-        self.n_features = len(ids)
-        self._weights = np.zeros(structure.n_features)
-        self._place = np.full(structure.n_features, -1, dtype=np.int64)
-        self._place[ids] = np.arange(len(ids))
-
-    def argmax(self, weights: np.ndarray) -> np.ndarray:
-        """Return the best output of every input."""
-        return self.structure.argmax(self._all(weights))
-
-    def expected_counts(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the summed log partition and the expected count of every feature."""
-        log_partition, expected = self.structure.expected_counts(self._all(weights))
-        return log_partition, expected[self.ids]
-
-    def joint_features(self, outputs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return features of parts and how much of each."""
-        return self._some(*self.structure.joint_features(outputs))
-
-    def loss_augmented_argmax(self, number: int, weights: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the output with the highest score plus cost against the right one, and that cost."""
-        reach = self.structure.possible_features(number)
-        places = self._place[reach]
-        self._weights[reach] = np.where(places >= 0, weights[places], 0.0)
-        return self.structure.loss_augmented_argmax(number, self._weights, gold)
-
-    def joint_features_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the features of one output and their amounts."""
-        return self._some(*self.structure.joint_features_at(number, output))
-
-    def possible_features(self, number: int) -> np.ndarray:
-        """Return every feature that any output of an input may have."""
-        places = self._place[self.structure.possible_features(number)]
-        return np.asarray(places[places >= 0])
-
-    def take(self, number: int, outputs: np.ndarray) -> np.ndarray:
-        """Return the output of one input out of those of all."""
-        return self.structure.take(number, outputs)
-
-    def in_order(self, order: np.ndarray) -> Iterable[int]:
-        """Yield the numbers of inputs; see `Structure`."""
-        return self.structure.in_order(order)
-
-    def _all(self, weights: np.ndarray) -> np.ndarray:
-        full = np.zeros(self.structure.n_features)
-        full[self.ids] = weights
-        return full
-
-    def _some(self, ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        places = self._place[ids]
-        return places[places >= 0], values[places >= 0]
 
 
 def rounded(weights: np.ndarray, fraction: float) -> np.ndarray:

@@ -163,7 +163,7 @@ def _near(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder) -> tupl
         line = stored[at : at + 1]
         cells = decoded_cells(encoder, np.asarray(line.toarray() if hasattr(line, "toarray") else line)[0])
         row = None if rows is None else int(rows[at])
-        lineage = inner.provenance(row).lineage if row is not None and hasattr(inner, "provenance") else ()
+        lineage = inner.lineage(row) if row is not None and hasattr(inner, "lineage") else ()
         label = model.classes_[int(codes[at])].item()
         number = None if row is None else model.table_row(row)
         passed = tuple(origin for origin in map(model.table_row, lineage) if origin is not None)

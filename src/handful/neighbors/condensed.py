@@ -322,8 +322,8 @@ class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
     >>> model = SemiSupervisedCondensedNN(n_neighbors=1).fit(X, ["a", "a", "b", None, None, None])
     >>> model.kept_.tolist(), model.kept_labels_.tolist()
     ([0, 2, 4], ['a', 'b', 'a'])
-    >>> model.origin(4)
-    1
+    >>> model.lineage(4)
+    (1,)
     """
 
     STATE = stored(

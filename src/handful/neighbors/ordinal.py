@@ -110,7 +110,7 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
     >>> model = OrdinalKNN().fit(X, ["a", "b", None, None, None])
     >>> model.order_.tolist(), model.transduction_.tolist()
     ([2, 3, 4], ['a', 'b', 'a', 'b', 'a'])
-    >>> model.provenance(4).lineage
+    >>> model.lineage(4)
     (2, 0)
     """
 
@@ -208,7 +208,3 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         age = np.zeros(len(self.parent_), dtype=np.int64)
         age[self.order_] = np.arange(1, len(self.order_) + 1)
         return age
-
-    def _confidence_of(self, row: int) -> float:
-        places = np.flatnonzero(self.order_ == row)
-        return float(self.confidence_[places[0]]) if len(places) else 1.0

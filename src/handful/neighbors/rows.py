@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -537,32 +536,6 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
         return tags
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """The story of one label.
-
-    Parameters
-    ----------
-    row : int
-        The row.
-    label : object
-        Its label.
-    step : int
-        When it was labeled: 0 if the label was given, -1 if its prediction was not trusted and did not spread.
-    confidence : float
-        Confidence of the prediction; 1 for a given label.
-    lineage : tuple of int
-        The rows it descends from: its parent (the nearest voter for the label), the parent's parent, ... up to a row whose
-        label was given. Empty for a given label.
-    """
-
-    row: int
-    label: Any
-    step: int
-    confidence: float
-    lineage: tuple[int, ...]
-
-
 class Traceable:
     """Mixin of methods that label rows: where each label comes from.
 
@@ -586,8 +559,8 @@ class Traceable:
     transduction_: np.ndarray
     labeled_iter_: np.ndarray
 
-    def provenance(self, row: int) -> Provenance:
-        """Tell the story of a row's label.
+    def lineage(self, row: int) -> tuple[int, ...]:
+        """Return the rows that a row's label descends from.
 
         Parameters
         ----------
@@ -596,28 +569,20 @@ class Traceable:
 
         Returns
         -------
-        Provenance
-            Step, confidence and lineage.
+        tuple of int
+            Its parent (the nearest voter for the label), the parent's parent, ... up to a row whose label was given; empty
+            for a given label.
         """
         check_is_fitted(self)
-        row = self._row(row)
+        n = len(self.parent_)
+        if not 0 <= row < n:
+            raise DataError(f"{type(self).__name__}: row must be one of the {counted(n, 'row')} of the fit, got {row}.")
         lineage: list[int] = []
         parent = int(self.parent_[row])
-        while parent >= 0 and len(lineage) < len(self.parent_):  # a file may bring a circle
+        while parent >= 0 and len(lineage) < n:  # a file may bring a circle
             lineage.append(parent)
             parent = int(self.parent_[parent])
-        return Provenance(
-            row,
-            self.transduction_[row : row + 1].tolist()[0],
-            int(self.labeled_iter_[row]),
-            float(self._confidence_of(row)),
-            tuple(lineage),
-        )
-
-    def origin(self, row: int) -> int:
-        """Return the row with a given label that a row's label descends from."""
-        check_is_fitted(self)
-        return int(self.origin_[self._row(row)])
+        return tuple(lineage)
 
     def _trace(self) -> None:
         self.origin_ = np.arange(len(self.parent_))
@@ -628,12 +593,3 @@ class Traceable:
     def _age(self) -> np.ndarray:
         """Return a number for every row that is smaller for a parent than for its children; here children are unlabeled."""
         return (self.parent_ >= 0).astype(np.int64)
-
-    def _confidence_of(self, row: int) -> float:
-        return float(self.confidence_[row])  # type: ignore[attr-defined]
-
-    def _row(self, row: int) -> int:
-        n = len(self.parent_)
-        if not 0 <= row < n:
-            raise DataError(f"{type(self).__name__}: row must be one of the {counted(n, 'row')} of the fit, got {row}.")
-        return int(row)

@@ -6,4 +6,3 @@ from .templates import lookup_templates as lookup_templates
 from .templates import parse_template as parse_template
 from .templates import parse_templates as parse_templates
 from .templates import ready_set as ready_set
-from .word_tables import ambiguity_classes as ambiguity_classes

@@ -802,41 +802,6 @@ def _recoded(extractor: Extractor, state: dict[str, Any], index: dict[str, dict[
     return recoded
 
 
-def hashes(extractor: Extractor) -> np.ndarray:
-    """Return a number for each predicate that depends on its template and strings only.
-
-    Parameters
-    ----------
-    extractor : Extractor
-        With a vocabulary.
-
-    Returns
-    -------
-    ndarray of uint64
-        Evenly spread over 64 bits.
-
-    Examples
-    --------
-    >>> first, second = (Extractor(["word[0]"]).fit([words]) for words in (["a", "b"], ["b"]))
-    >>> bool(hashes(first)[1] == hashes(second)[0])
-    True
-    """
-    state = extractor.state()
-    of_string = {
-        space: np.array([*range(1, N_PADS + 1), *map(_vocabulary_hash, strings)], dtype=np.uint64)
-        for space, strings in state["strings"].items()
-    }
-    parts = [np.empty(0, dtype=np.uint64)]
-    for number, (slot, keys) in enumerate(zip(extractor.slots, state["keys"], strict=True)):
-        mixed = np.full(len(keys), number + 1, dtype=np.uint64)
-        for atom in reversed(slot):
-            keys, code = np.divmod(keys, len(of_string[atom.space]))
-            mixed = (mixed ^ of_string[atom.space][code]) * np.uint64(0x9E3779B97F4A7C15)
-            mixed ^= mixed >> np.uint64(29)
-        parts.append(mixed * np.uint64(0xBF58476D1CE4E5B9))
-    return np.concatenate(parts)
-
-
 def in_order(extractor: Extractor) -> tuple[Extractor, np.ndarray]:
     """Return an extractor with the same predicates, numbered by their strings and not by first sight.
 
@@ -863,8 +828,3 @@ def in_order(extractor: Extractor) -> tuple[Extractor, np.ndarray]:
     keys = [np.sort(numbers) for numbers in _recoded(extractor, state, _index(strings))]
     ordered = Extractor.from_state(state | {"strings": strings, "keys": keys}, extractor.lookups)
     return ordered, numbers_in(extractor, ordered)
-
-
-def _vocabulary_hash(text: str) -> int:
-    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")

@@ -18,6 +18,7 @@ from handful.params import AtLeast, Count
 from handful.persistence.schema import DictOf, Number, Text, stored
 from handful.registry import method
 from handful.representations.text_stream import (
+    MAX_PAIRS,
     SENTENCE_END,
     Counting,
     Counts,
@@ -57,10 +58,6 @@ class BrownClusters(TextModel):
         Whether the last word of a sentence and the first of the next are adjacent.
     n_jobs : int or None, default=None
         Worker processes for reading text; -1 uses every core. The clustering itself needs one core.
-    max_types : int, default=2,000,000
-        Bound on the words held while reading: beyond it the rarest so far are forgotten.
-    max_pairs : int, default=20,000,000
-        Bound on the different pairs of words held while counting: beyond it the rarest so far are forgotten.
 
     Attributes
     ----------
@@ -126,15 +123,11 @@ class BrownClusters(TextModel):
         *,
         across_sentences: bool = True,
         n_jobs: int | None = None,
-        max_types: Count = 2_000_000,
-        max_pairs: Count = 20_000_000,
     ) -> None:
         self.n_clusters = n_clusters
         self.min_count = min_count
         self.across_sentences = across_sentences
         self.n_jobs = n_jobs
-        self.max_types = max_types
-        self.max_pairs = max_pairs
 
     def _count(self, stream: TokenStream, words: list[str], counting: Counting) -> _Counted:
         keys, counts, n_forgotten = self._count_pairs(stream, words, counting)
@@ -241,7 +234,7 @@ class BrownClusters(TextModel):
         return count_blocks(
             partial(_follower_counts, len(words)),
             (places[block] for _, block in overlapping(blocks, 1, np.empty(0, dtype=np.int32))),
-            max_keys=self.max_pairs,
+            max_keys=MAX_PAIRS,
             fingerprint=f"pairs of neighbors, 1: {len(words)}",
             counting=counting,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -48,8 +48,6 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         Penalty of the second training.
     strength : float, default=0.5
         Its strength; the default is that of ``LogisticRegression(C=1)``.
-    types : sequence of int or None, default=None
-        Type of each column; only columns of one type share weights. None is one type.
     count_labeled : bool, default=True
         Whether potency is counted over the labeled rows as well.
     decisions : {"best", "marginals"}, default="best"
@@ -94,6 +92,7 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
     (['sun'], True)
     """
 
+    DROPPED: ClassVar[dict[str, Any]] = {"types": None}
     STATE = stored(
         n_features_in_=Number(int, size="d"),
         classes_=Names("k"),
@@ -112,7 +111,6 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         *,
         penalty: Literal["l2", "l1"] = "l2",
         strength: Positive = 0.5,
-        types: Any = None,
         count_labeled: bool = True,
         decisions: Literal["best", "marginals"] = "best",
         max_iter: Annotated[int, AtLeast(1)] = 1000,
@@ -122,7 +120,6 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         self.resolution = resolution
         self.penalty = penalty
         self.strength = strength
-        self.types = types
         self.count_labeled = count_labeled
         self.decisions = decisions
         self.max_iter = max_iter
@@ -158,9 +155,7 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         if not hasattr(base, "coef_"):
             raise ParameterError(f"{_WHO}: estimator must be a linear classifier with coef_, got {base!r}.")
         counted = rows if self.count_labeled or len(labels.unlabeled) == 0 else rows[labels.unlabeled]
-        features = CondensedFeatures(
-            base, self.discount, self.resolution, types=self._types(), decisions=self.decisions
-        )
+        features = CondensedFeatures(base, self.discount, self.resolution, decisions=self.decisions)
         self.features_ = features.fit(counted)
         settings: dict[str, Any] = {"penalty": self.penalty, "strength": self.strength, "max_iter": self.max_iter}
         model = self.features_.retrain(rows[labeled], labels.codes[labeled], **settings)
@@ -215,16 +210,6 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         weights = self.condensed_weights_[self.member_of_]
         scores = np.asarray(rows @ weights[: rows.shape[1]])
         return scores + weights[-1] if len(weights) > rows.shape[1] else scores
-
-    def _types(self) -> Any:
-        if self.types is None:
-            return None
-        types = np.asarray(self.types)
-        if types.shape != (self.n_features_in_,):
-            raise DataError(
-                f"{_WHO}: types must have one number per column ({self.n_features_in_}), got {types.shape}."
-            )
-        return np.concatenate([types, types[self.split_]])
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         try:

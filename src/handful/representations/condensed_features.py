@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
-from typing import Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -18,28 +18,24 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.data.labels import codes_among
 from handful.errors import DataError, ParameterError, Progress
-from handful.kernels.hashing import SortedSums, merge_sums
+from handful.kernels.hashing import merge_sums
 from handful.linear.batch import log_loss, minimize
 from handful.linear.multiclass import Multiclass
 from handful.linear.online import OnlineRule, train_online
 from handful.linear.recorder import Recorder
-from handful.linear.structure import Subset, Tied, feature_counts
+from handful.linear.structure import Tied, feature_counts
 from handful.parallel import Engine
 from handful.params import Count, check_params
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import Record, stored
-from handful.preprocessing.extractor import Extractor, Predicates, hashes, in_order, joined, numbers_in
 from handful.registry import method
 from handful.representations.counts import (
     FeatureCounts,
     Preparing,
     Ready,
     ShardReading,
-    Share,
     count_features,
     expected_pieces,
-    is_files,
-    merge_shares,
     shards_of,
 )
 from handful.representations.potency import (
@@ -55,7 +51,6 @@ from handful.representations.potency import (
 )
 from handful.representations.text_stream import Counting, count_blocks
 
-_MOST_TYPES = 1_000_000
 _BATCH_ROWS = 1 << 13
 _INTERCEPT = "(intercept)"
 
@@ -69,10 +64,6 @@ class FlatSpace:
     ----------
     model : fitted classifier
         With ``coef_``, ``intercept_`` and ``classes_``.
-    types : sequence of int, optional
-        Type of each column; one type by default.
-    names : sequence of str, optional
-        Name of each column.
     marginals : bool
         Count each label by its probability (softmax of the scores), instead of the best label.
 
@@ -93,13 +84,7 @@ class FlatSpace:
     ([2.0, 0.0, 0.0, 0.0, 1.0, 0.0], ['columns', '(intercept)'])
     """
 
-    def __init__(
-        self,
-        model: Any,
-        types: Sequence[int] | None = None,
-        names: Sequence[str] | None = None,
-        marginals: bool = False,
-    ) -> None:
+    def __init__(self, model: Any, marginals: bool = False) -> None:
         weights, intercept, self.classes = _outputs(model)
         self.model = model
         self.marginals = marginals
@@ -111,29 +96,15 @@ class FlatSpace:
         self._weights = np.ascontiguousarray(weights).ravel()
         self.n_basis = len(weights)
         self.n_features = len(self._weights)
-        columns = np.zeros(self.n_columns, dtype=np.int64) if types is None else np.asarray(types, dtype=np.int64)
-        if columns.shape != (self.n_columns,) or (
-            len(columns) and not 0 <= columns.min() <= columns.max() < _MOST_TYPES
-        ):
-            raise DataError(
-                f"CondensedFeatures: types must hold a number from 0 to {_MOST_TYPES - 1:,} for each of the "
-                f"{self.n_columns} columns, got an array of shape {columns.shape}."
-            )
-        n_types = int(columns.max(initial=0)) + 1
-        self.type_names = ["columns"] if n_types == 1 else [f"type {number}" for number in range(n_types)]
-        if self.has_intercept:
-            self.type_names.append(_INTERCEPT)
-            columns = np.append(columns, n_types)
-        self._types = columns
-        self._names = None if names is None else [str(name) for name in names]
-        described = self._weights.tobytes() + columns.tobytes() + repr(self.classes.tolist()).encode()
+        self.type_names = ["columns", _INTERCEPT] if self.has_intercept else ["columns"]
+        self._types = np.zeros(self.n_basis, dtype=np.int64)
+        self._types[self.n_columns :] = 1
+        described = self._weights.tobytes() + self._types.tobytes() + repr(self.classes.tolist()).encode()
         self.fingerprint = hashlib.sha256(described).hexdigest() + " marginals" * marginals
 
     def state(self) -> dict[str, Any]:
         """Return what a model file needs besides the base model."""
-        n = self.n_columns
-        state: dict[str, Any] = {"types": self._types[:n].tolist(), "names": self._names}
-        return state | ({"marginals": True} if self.marginals else {})
+        return {"marginals": True} if self.marginals else {}
 
     def batches(self, part: Any) -> Iterator[Any]:
         """Cut rows."""
@@ -169,9 +140,9 @@ class FlatSpace:
         filled[self._rows(inputs).indices] = True
         return np.asarray(filled[ids // self.n_labels])
 
-    def structure(self, ids: np.ndarray, inputs: Any) -> Subset:
+    def structure(self, ids: np.ndarray, inputs: Any) -> Multiclass:
         """Return the rows with some features alone."""
-        return Subset(Multiclass(self._rows(inputs), self.n_labels), ids)
+        return Multiclass(self._rows(inputs), self.n_labels, ids)
 
     def encode(self, inputs: Any, outputs: Any) -> np.ndarray:
         """Return labels as codes."""
@@ -201,7 +172,7 @@ class FlatSpace:
     def _name(self, column: int) -> str:
         if column == self.n_columns:
             return _INTERCEPT
-        return f"column {column}" if self._names is None else self._names[column]
+        return f"column {column}"
 
     def _rows(self, inputs: Any) -> Any:
         rows = sparse.csr_array(inputs, dtype=np.float64)
@@ -232,7 +203,6 @@ def _outputs(model: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return weights.T, intercept, classes
 
 
-_BITS = 25
 _MAX_KEYS = 1 << 26
 
 
@@ -250,20 +220,16 @@ class Keyed(Protocol):
 
 
 def widen(
-    space: FeatureSpace,
-    shards: Callable[[], Iterable[Any]],
-    reading: ShardReading,
-    min_count: int,
-    counting: Counting,
+    space: FeatureSpace, shards: Iterable[Any], reading: ShardReading, min_count: int, counting: Counting
 ) -> FeatureSpace:
-    """Add every observation that occurs often enough in unlabeled text to a feature space.
+    """Add every feature that the base model's outputs have often enough in unlabeled text to a space that is `Keyed`.
 
     Parameters
     ----------
     space : FeatureSpace
-        With `extractor` and `widened`, or `Keyed`.
-    shards : callable
-        Returns the shards of the text, each time anew.
+        The space of the labeled data.
+    shards : iterable
+        The shards of the text.
     reading : ShardReading
         From a shard to sentences.
     min_count : int
@@ -274,82 +240,15 @@ def widen(
     Returns
     -------
     FeatureSpace
-        The wider space; the same however the text is cut into shards.
-
-    Notes
-    -----
-    The first pass counts hashed observations in 2 ** 25 buckets, which can only overestimate. The second pass counts
-    exactly those observations whose bucket has enough, and drops the ones that have not: collisions of the hash cost
-    memory on the way, but never show in the result.
-
-    A space that is `Keyed` takes one pass, in which features of the base model's outputs are counted exactly; beyond 64
-    million different ones the rarest are given up.
+        The wider space. Beyond 64 million different features the rarest are given up.
     """
-    if isinstance(space, Keyed):
-        name = f"keys {space.fingerprint} {reading.fingerprint}"
-        keys, counts, _ = count_blocks(
-            _Keys(space, reading), shards(), max_keys=_MAX_KEYS, fingerprint=name, counting=counting
-        )
-        return space.with_keys(keys[counts >= min_count])
-    known: Extractor | None = getattr(space, "extractor", None)
-    if known is None:
-        return space
-    if known.hash_bits is not None:
-        raise ParameterError(
-            'CondensedFeatures: vocabulary="all" needs a base model that keeps its vocabulary, got one with hash_bits, '
-            'which has every observation anyway. Use vocabulary="labeled".'
-        )
-    templates, lookups = [str(t) for t in known.templates], known.lookups
-    described = hashlib.sha256(repr([templates, sorted(lookups), reading.fingerprint]).encode()).hexdigest()
-    buckets = np.zeros(1 << _BITS, dtype=np.uint32)
-    for summary in counting.summaries(_Sketch(space, templates, lookups, reading), shards(), f"sketch {described}"):
-        buckets[summary["buckets"]] += summary["counts"]
-    frequent = np.packbits(buckets >= min_count)
-    del buckets
-    job = _Collect(space, templates, lookups, reading, frequent)
-    name = f"vocabulary {described} {hashlib.sha256(frequent.tobytes()).hexdigest()}"
-    whole = _merged(_Counted.unpacked(summary, lookups) for summary in counting.summaries(job, shards(), name))
-    if whole is None:
-        return space
-    extractor, _ = in_order(whole.extractor.keep(whole.counts >= min_count))
-    widened: FeatureSpace = space.widened(extractor)  # type: ignore[attr-defined]
-    return widened
-
-
-@dataclass(frozen=True, eq=False)
-class _Counted:
-    """A vocabulary and how often each of its predicates occurred."""
-
-    extractor: Extractor
-    counts: np.ndarray
-
-    @classmethod
-    def of(cls, templates: list[str], lookups: Any, sentences: Any) -> _Counted:
-        extractor = Extractor(templates, lookups=lookups)
-        return cls(extractor, _occurrences(extractor.fit_transform(sentences, who="CondensedFeatures"), extractor))
-
-    def only(self, wanted: np.ndarray) -> _Counted:
-        return _Counted(self.extractor.keep(wanted), self.counts[wanted])
-
-    def plus(self, other: _Counted) -> _Counted:
-        both = joined([self.extractor, other.extractor])
-        counts = np.zeros(both.n_predicates, dtype=np.int64)
-        for part in (self, other):
-            counts[numbers_in(part.extractor, both)] += part.counts
-        return _Counted(both, counts)
-
-    def packed(self) -> dict[str, Any]:
-        """Return a summary of plain arrays and lists."""
-        state = self.extractor.state()
-        keys = {f"keys_{number}": keys for number, keys in enumerate(state["keys"])}
-        return {"templates": state["templates"], "strings": state["strings"], "counts": self.counts} | keys
-
-    @classmethod
-    def unpacked(cls, packed: dict[str, Any], lookups: Any) -> _Counted:
-        n_slots = sum(name.startswith("keys_") for name in packed)
-        state = {"templates": packed["templates"], "min_count": 1, "hash_bits": None, "strings": packed["strings"]}
-        state["keys"] = [packed[f"keys_{number}"] for number in range(n_slots)]
-        return cls(Extractor.from_state(state, lookups), packed["counts"])
+    if not isinstance(space, Keyed):
+        raise ParameterError(f'{_WHO}: vocabulary="all" is for parsers, got another base model. Use "labeled".')
+    name = f"keys {space.fingerprint} {reading.fingerprint}"
+    keys, counts, _ = count_blocks(
+        _Keys(space, reading), shards, max_keys=_MAX_KEYS, fingerprint=name, counting=counting
+    )
+    return space.with_keys(keys[counts >= min_count])
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,75 +263,6 @@ class _Keys:
         for batch in self.space.batches(self.reading(shard)):
             keys, counts = merge_sums(keys, counts, *np.unique(self.space.keys_chosen(batch), return_counts=True))
         return {"keys": keys, "counts": counts}
-
-
-@dataclass(frozen=True, eq=False)
-class _Sketch:
-    """First pass: hashed observations of a shard."""
-
-    space: Any
-    templates: list[str]
-    lookups: Any
-    reading: ShardReading
-
-    def __call__(self, shard: Any) -> dict[str, np.ndarray]:
-        sums = SortedSums()
-        for batch in self.space.batches(self.reading(shard)):
-            counted = _Counted.of(self.templates, self.lookups, batch)
-            buckets, place = np.unique(_buckets(counted.extractor), return_inverse=True)
-            sums.add(buckets, np.bincount(place, weights=counted.counts))
-        buckets, counts = sums.total()
-        return {"buckets": buckets.astype(np.uint32), "counts": counts.astype(np.uint32)}
-
-
-@dataclass(frozen=True, eq=False)
-class _Collect:
-    """Second pass: observations of a shard whose bucket is full enough, as strings, with exact counts."""
-
-    space: Any
-    templates: list[str]
-    lookups: Any
-    reading: ShardReading
-    frequent: np.ndarray
-
-    def __call__(self, shard: Any) -> dict[str, Any]:
-        whole = _merged(self._batches(shard))
-        return (whole or _Counted.of(self.templates, self.lookups, [])).packed()
-
-    def _batches(self, shard: Any) -> Iterator[_Counted]:
-        for batch in self.space.batches(self.reading(shard)):
-            counted = _Counted.of(self.templates, self.lookups, batch)
-            bucket = _buckets(counted.extractor)
-            yield counted.only(((self.frequent[bucket >> 3] >> (7 - (bucket & 7)).astype(np.uint8)) & 1).astype(bool))
-
-
-def _merged(parts: Iterable[_Counted]) -> _Counted | None:
-    """Add up vocabularies, small ones first, so that none is copied more often than the logarithm of their number."""
-    waiting: list[_Counted] = []
-    for part in parts:
-        waiting.append(part)
-        while len(waiting) > 1 and 2 * len(waiting[-1].counts) >= len(waiting[-2].counts):
-            last = waiting.pop()
-            waiting[-1] = waiting[-1].plus(last)
-    while len(waiting) > 1:
-        last = waiting.pop()
-        waiting[-1] = waiting[-1].plus(last)
-    return waiting[0] if waiting else None
-
-
-def _buckets(extractor: Extractor) -> np.ndarray:
-    return (hashes(extractor) >> np.uint64(64 - _BITS)).astype(np.int64)
-
-
-def _occurrences(observed: Predicates, extractor: Extractor) -> np.ndarray:
-    """Return how often each predicate was observed."""
-    n_rows = len(observed.row_offsets) - 1
-    of_row = np.bincount(observed.rows.ravel(), minlength=n_rows)
-    counts = np.bincount(observed.row_ids, weights=np.repeat(of_row, np.diff(observed.row_offsets)), minlength=1)
-    whole = np.zeros(extractor.n_predicates, dtype=np.int64)
-    whole[: len(counts)] += counts.astype(np.int64)[: len(whole)]
-    named = np.bincount(observed.direct[observed.direct >= 0], minlength=extractor.n_predicates)
-    return np.asarray(whole + named)
 
 
 _BLOCK = 1 << 16
@@ -450,104 +280,6 @@ class FeatureRecord(NamedTuple):
     bin: int
 
 
-class Inspectable:
-    """Mixin of `handful.representations.CondensedFeatures`: its features, one by one or by bin."""
-
-    discount: float
-    resolution: float
-    counts_: FeatureCounts
-    type_names_: list[str]
-    kept_: np.ndarray
-    members_: np.ndarray
-    condensed_types_: np.ndarray
-    condensed_bins_: np.ndarray
-    _space: FeatureSpace
-
-    def features(self, ids: Iterable[int] | None = None) -> Iterator[FeatureRecord]:
-        """Tell about original features, one at a time.
-
-        Parameters
-        ----------
-        ids : iterable of int, optional
-            Which; by default all that fell into a bin.
-
-        Yields
-        ------
-        FeatureRecord
-            Type, name, labels, R, A, potency and bin.
-        """
-        check_is_fitted(self, "counts_")
-        wanted = self.kept_ if ids is None else np.asarray(list(ids), dtype=np.int64)
-        for start in range(0, len(wanted), _BLOCK):
-            yield from self._records(wanted[start : start + _BLOCK])
-
-    def bin_members(self, type: str, bin: int) -> list[FeatureRecord]:
-        """Return the original features behind one condensed feature, by falling potency.
-
-        Parameters
-        ----------
-        type : str
-            One of `type_names_`.
-        bin : int
-            The bin.
-
-        Returns
-        -------
-        list of FeatureRecord
-            The members.
-        """
-        in_bin = (self.condensed_types_ == self._type(type)) & (self.condensed_bins_ == bin)
-        members = self._records(self.kept_[in_bin[self.members_]])
-        return sorted(members, key=lambda record: -record.potency)
-
-    def top(self, type: str, n: int = 10, *, lowest: bool = False) -> list[FeatureRecord]:
-        """Return the features of a type with the biggest potency.
-
-        Parameters
-        ----------
-        type : str
-            One of `type_names_`.
-        n : int
-            How many.
-        lowest : bool
-            The most negative ones instead.
-
-        Returns
-        -------
-        list of FeatureRecord
-            Biggest first.
-        """
-        number = self._type(type)
-        ids = self.kept_[self.condensed_types_[self.members_] == number]
-        potency = discounted(*self.counts_.of(self._space, ids), self.discount)
-        order = np.argsort(potency if lowest else -potency, kind="stable")[:n]
-        return [next(iter(self._records(ids[k : k + 1]))) for k in order]
-
-    def _records(self, ids: np.ndarray) -> list[FeatureRecord]:
-        order = np.argsort(ids, kind="stable")
-        rising = ids[order]
-        chosen, even = self.counts_.of(self._space, rising)
-        potency = discounted(chosen, even, self.discount)
-        bins, types = quantized(potency, self.resolution), self._space.types(rising)
-        words = self._space.describe(rising)
-        records = [
-            FeatureRecord(self.type_names_[t], *word, *figures)
-            for t, word, *figures in zip(
-                types.tolist(), words, chosen.tolist(), even.tolist(), potency.tolist(), bins.tolist(), strict=True
-            )
-        ]
-        back = np.empty(len(ids), dtype=np.int64)
-        back[order] = np.arange(len(ids))
-        return [records[k] for k in back]
-
-    def _type(self, name: str) -> int:
-        check_is_fitted(self, "counts_")
-        if name not in self.type_names_:
-            known = ", ".join(map(repr, self.type_names_[:20]))
-            raise ParameterError(f"CondensedFeatures: type must be one of {known}, got {name!r}.")
-        return self.type_names_.index(name)
-
-
 _WHO = "CondensedFeatures"
 _MAX_ITERATIONS, _MAX_PASSES = 1000, 15
 # Condensed features depend on each other much; while they are few, remembering more steps costs nothing and saves many.
@@ -557,7 +289,7 @@ _RARE = 0.01  # as much as this is what the unlabeled data lack
 
 
 @method("condensed-features", paper="suzuki2011", task="model", uses_unlabeled=True)
-class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[misc]
+class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
     """Put the features of a linear model together by how its decisions on unlabeled data use them.
 
     Use it to make a tagger, a parser or a text classifier far smaller, and its weights better founded: features that
@@ -572,15 +304,10 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     resolution : float, default=1.0
         Bins per unit of potency; more bins, more condensed features.
     vocabulary : {"labeled", "all"}, default="labeled"
-        ``labeled`` knows the observations of the labeled data (pass them to `fit`); ``all`` also those that unlabeled
-        text has at least `min_count` times. For a parser these are features of right trees, and of the trees that it
-        gives the text; ``all`` is the better choice there, see Notes.
+        ``labeled`` knows the observations of the labeled data (pass them to `fit`). ``all``, for a parser, knows also
+        those that the trees which it gives unlabeled text have at least `min_count` times; see Notes.
     min_count : int, default=5
         Cut-off for ``vocabulary="all"``.
-    global_phi : bool, default=False
-        One feature phi for all types instead of one per type.
-    types : sequence of int or None, default=None
-        For a classifier: type of each column; only columns of the same type are put together. None is one type.
     count_labeled : bool, default=False
         Count the labeled inputs as well.
     base_step : float or None, default=None
@@ -628,9 +355,9 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     (many with an L1 penalty, some where constraints leave one label only); pass the labeled inputs to `fit`, so that they
     can gain potency too. Every observation counts with every label, whether or not training saw them together.
 
-    With ``vocabulary="all"`` the text is read three times: a sketch of what is frequent, its exact count, potency; with a
-    parser twice. The labeled features of a parser are those of right arcs, so that in training a right arc has all of its
-    features in bins and a wrong one few: the bins may learn that to be known is to be right, which is not so in new text.
+    With ``vocabulary="all"`` the text is read twice. The labeled features of a parser are those of right arcs, so that in
+    training a right arc has all of its features in bins and a wrong one few: the bins may learn that to be known is to be
+    right, which is not so in new text.
 
     Beyond the paper: with `base_step` a feature's weight is what its bin adds, plus its rounded base weight times a number
     that its type has instead of phi; `retrain` learns both, so that far fewer numbers are learned than there are
@@ -659,6 +386,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     """
 
     STATE = stored(counts_=Record(FeatureCounts.STATE))
+    DROPPED: ClassVar[dict[str, Any]] = {"global_phi": False, "types": None}
 
     def __init__(
         self,
@@ -668,8 +396,6 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         *,
         vocabulary: Literal["labeled", "all"] = "labeled",
         min_count: Count = 5,
-        global_phi: bool = False,
-        types: Any = None,
         count_labeled: bool = False,
         base_step: Step | None = None,
         decisions: Literal["best", "marginals"] = "best",
@@ -679,8 +405,6 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         self.resolution = resolution
         self.vocabulary = vocabulary
         self.min_count = min_count
-        self.global_phi = global_phi
-        self.types = types
         self.count_labeled = count_labeled
         self.base_step = base_step
         self.decisions = decisions
@@ -696,8 +420,6 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         engine: Engine = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
-        again: bool = False,
-        share: Share | None = None,
     ) -> Self:
         """Count features over unlabeled inputs and put them into bins.
 
@@ -715,11 +437,6 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             (`handful.tagging.TagColumn`). With several processes it must be picklable.
         n_jobs, engine, checkpoint, progress
             See `handful.parallel.map_parts`.
-        again : bool
-            Count pieces of files again that have been counted before, as of a file that is named twice; otherwise they
-            are left out.
-        share : Share, optional
-            Count only this share of the text, which must be in files; `fit_counts` puts the shares together.
 
         Returns
         -------
@@ -730,10 +447,6 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         if self.count_labeled and labeled is None:
             raise ParameterError(f"{_WHO}: count_labeled=True needs the labeled inputs. Pass labeled=... to fit.")
         reading = ShardReading(prepare)
-        if share is not None and (again or not is_files(unlabeled)):
-            raise ParameterError(
-                f"{_WHO}: a share needs text files, each counted once, got other inputs or again=True."
-            )
         with Counting(n_jobs, engine, checkpoint, progress).opened() as counting:
             space = self._new_space(labeled)
             if self.vocabulary == "all":
@@ -741,17 +454,10 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
                     raise DataError(
                         f'{_WHO}: vocabulary="all" reads the text several times, got an iterator. Pass a list.'
                     )
-                space = widen(space, lambda: self._shards(unlabeled, labeled), reading, self.min_count, counting)
-            counts = count_features(
-                space,
-                self._shards(unlabeled, labeled),
-                reading,
-                counting,
-                again=again,
-                share=share,
-                expected=_expected(unlabeled, progress),
-            )
-        if counts.size == 0 and share is None:
+                space = widen(space, self._shards(unlabeled, labeled), reading, self.min_count, counting)
+            shards, expected = self._shards(unlabeled, labeled), _expected(unlabeled, progress)
+            counts = count_features(space, shards, reading, counting, expected=expected)
+        if counts.size == 0:
             raise DataError(f"{_WHO}: there must be unlabeled inputs, got none.")
         return self._bin(space, counts)
 
@@ -764,16 +470,13 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         engine: Engine = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
-        again: bool = False,
     ) -> Self:
         """Count more unlabeled inputs and bin again.
 
         Parameters
         ----------
         unlabeled, prepare, n_jobs, engine, checkpoint, progress
-            See `fit`. The vocabulary stays as it is.
-        again : bool
-            Count pieces of files again that have been counted before; otherwise they are left out.
+            See `fit`. The vocabulary stays as it is; pieces of files that have been counted before are left out.
 
         Returns
         -------
@@ -784,9 +487,8 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         with Counting(n_jobs, engine, checkpoint, progress).opened() as counting:
             shards = shards_of(unlabeled, _WHO)
             expected = _expected(unlabeled, progress)
-            counts = count_features(
-                self._space, shards, ShardReading(prepare), counting, self.counts_, again=again, expected=expected
-            )
+            reading = ShardReading(prepare)
+            counts = count_features(self._space, shards, reading, counting, self.counts_, expected=expected)
         return self._bin(self._space, counts)
 
     def save_counts(self, path: str | os.PathLike[str]) -> None:
@@ -806,8 +508,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         Parameters
         ----------
         paths : path-like, FeatureCounts, or list of them
-            Files that `save_counts` wrote, or such counts, with this base model and one vocabulary; they are added. Shares
-            of a text must all be there.
+            Files that `save_counts` wrote, or such counts, with this base model and one vocabulary; they are added.
 
         Returns
         -------
@@ -819,10 +520,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         if not several:
             raise ParameterError(f"{_WHO}: at least one file of counts must be given, got none.")
         read = [path if isinstance(path, FeatureCounts) else FeatureCounts.load(path) for path in several]
-        if read[0].share:
-            counts = merge_shares({str(path): counted for path, counted in zip(several, read, strict=True)})
-        else:
-            counts = reduce(FeatureCounts.plus, read)
+        counts = reduce(FeatureCounts.plus, read)
         return self._bin(self._stored_space(counts), counts)
 
     def rebin(
@@ -847,6 +545,71 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         other.base_step = self.base_step if base_step is None else base_step or None
         check_params(other)
         return other._bin(self._space, self.counts_)
+
+    def features(self, ids: Iterable[int] | None = None) -> Iterator[FeatureRecord]:
+        """Tell about original features, one at a time.
+
+        Parameters
+        ----------
+        ids : iterable of int, optional
+            Which; by default all that fell into a bin.
+
+        Yields
+        ------
+        FeatureRecord
+            Type, name, labels, R, A, potency and bin.
+        """
+        check_is_fitted(self, "counts_")
+        wanted = self.kept_ if ids is None else np.asarray(list(ids), dtype=np.int64)
+        for start in range(0, len(wanted), _BLOCK):
+            yield from self._records(wanted[start : start + _BLOCK])
+
+    def top(self, type: str, n: int = 10, *, lowest: bool = False) -> list[FeatureRecord]:
+        """Return the features of a type with the biggest potency.
+
+        Parameters
+        ----------
+        type : str
+            One of `type_names_`.
+        n : int
+            How many.
+        lowest : bool
+            The most negative ones instead.
+
+        Returns
+        -------
+        list of FeatureRecord
+            Biggest first.
+        """
+        number = self._type(type)
+        ids = self.kept_[self.condensed_types_[self.members_] == number]
+        potency = discounted(*self.counts_.of(self._space, ids), self.discount)
+        order = np.argsort(potency if lowest else -potency, kind="stable")[:n]
+        return [next(iter(self._records(ids[k : k + 1]))) for k in order]
+
+    def _records(self, ids: np.ndarray) -> list[FeatureRecord]:
+        order = np.argsort(ids, kind="stable")
+        rising = ids[order]
+        chosen, even = self.counts_.of(self._space, rising)
+        potency = discounted(chosen, even, self.discount)
+        bins, types = quantized(potency, self.resolution), self._space.types(rising)
+        words = self._space.describe(rising)
+        records = [
+            FeatureRecord(self.type_names_[t], *word, *figures)
+            for t, word, *figures in zip(
+                types.tolist(), words, chosen.tolist(), even.tolist(), potency.tolist(), bins.tolist(), strict=True
+            )
+        ]
+        back = np.empty(len(ids), dtype=np.int64)
+        back[order] = np.arange(len(ids))
+        return [records[k] for k in back]
+
+    def _type(self, name: str) -> int:
+        check_is_fitted(self, "counts_")
+        if name not in self.type_names_:
+            known = ", ".join(map(repr, self.type_names_[:20]))
+            raise ParameterError(f"CondensedFeatures: type must be one of {known}, got {name!r}.")
+        return self.type_names_.index(name)
 
     @property
     def potency_(self) -> np.ndarray:
@@ -1025,10 +788,6 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         kept = [("with" if each.base_step else "without") + " base_step" for each in (features, self)]
         if kept[0] != kept[1]:
             raise ParameterError(f"{_WHO}: weights learned {kept[0]} cannot be carried to features {kept[1]}.")
-        if self.base_step is not None and features.global_phi != self.global_phi:
-            raise ParameterError(
-                f"{_WHO}: with base_step, global_phi must be the same for both, got {self.global_phi}."
-            )
         wanted = features.n_condensed_ if self.base_step is None else features._tying.n_tied
         name = "condensed_weights_" if self.base_step is None else "tied_weights_"
         if len(getattr(model, name, ())) != wanted or len(model.condensed_weights_) != features.n_condensed_:
@@ -1139,7 +898,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         marginals = self.decisions == "marginals"
         if isinstance(self.base_model, Condensable):
             return self.base_model.feature_space(labeled, marginals=marginals)
-        return FlatSpace(self.base_model, self.types, marginals=marginals)
+        return FlatSpace(self.base_model, marginals=marginals)
 
     def _stored_space(self, counts: FeatureCounts) -> FeatureSpace:
         space: FeatureSpace | None
@@ -1147,7 +906,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             if isinstance(self.base_model, Condensable):
                 space = self.base_model.stored_space(counts.space)
             else:
-                space = FlatSpace(self.base_model, **counts.space)
+                space = FlatSpace(self.base_model, marginals=bool(counts.space.get("marginals")))
         except (DataError, AttributeError, LookupError, TypeError, ValueError):
             # What a space stores makes sense to its own base model alone.
             space = None
@@ -1190,11 +949,11 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         self.n_condensed_ = len(condensed)
         self.type_names_ = list(space.type_names)
         amounts = condensed.bins / self.resolution if self.base_step is None else condensed.levels * self.base_step
-        self._tying = Tying(condensed, amounts, len(self.type_names_), self.global_phi)
+        self._tying = Tying(condensed, amounts, len(self.type_names_))
         return self
 
     def _fingerprint(self) -> str:
-        settings = self.discount, self.resolution, self.global_phi, self.base_step
+        settings = self.discount, self.resolution, self.base_step
         return " ".join([self.counts_.fingerprint, str(self.counts_.size), *map(repr, settings)])
 
     def _state(self) -> dict[str, Any]:

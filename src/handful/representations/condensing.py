@@ -15,9 +15,7 @@ from handful.representations.condensed_features import CondensedFeatures
 from handful.representations.potency import CondensingSettings
 
 _WHO = "Condensing"
-_DROPS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
-_LOSS = 0.0005  # of the score of held-out inputs
-# The same for a parser, whose weights have no scale of their own; see `CondensedFeatures.thinned`.
+# Of a parser that keeps its weights, which have no scale of their own; see `CondensedFeatures.thinned`.
 _SHARES, _STEP, _LOSS_OF_HEADS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0), 0.5, 0.001
 # Much of what bins learn holds for the held-out trees alone: half of it did better on the development trees of EWT.
 _TRUSTED = 0.5
@@ -112,8 +110,7 @@ class Condensing:
         unlabeled : list of sentences, path or list of paths of text files, or matrix
             The raw text.
         **options
-            `prepare`, `n_jobs`, `engine`, `checkpoint`, `progress`, `again` and (for the first text) `share` of
-            `CondensedFeatures.fit`.
+            `prepare`, `n_jobs`, `engine`, `checkpoint` and `progress` of `CondensedFeatures.fit`.
 
         Returns
         -------
@@ -122,7 +119,7 @@ class Condensing:
         """
         for features, inputs in zip(self.features, self._learned_from, strict=True):
             if hasattr(features, "counts_"):
-                features.extend(unlabeled, **{name: value for name, value in options.items() if name != "share"})
+                features.extend(unlabeled, **options)
             else:
                 features.fit(unlabeled, labeled=inputs, **options)
         return self
@@ -178,7 +175,7 @@ class Condensing:
             features.save_counts(path)
 
     def train(self, *, progress: Progress | None = None) -> Any:
-        """Learn the weights of what was counted.
+        """Learn the weights of what was counted; with held-out inputs, of a parser.
 
         Parameters
         ----------
@@ -193,37 +190,17 @@ class Condensing:
         settings = self.settings
         self.check()
         features, last = self.features[0], self.features[-1]
-        training = settings.training(features.base_model)
-        model = last.retrain(*self.held, progress=progress, **training)
-        if self._is_parser:
-            model = last.damped(model, _TRUSTED)
-        drop = self._drop(model, last)
+        model = last.retrain(*self.held, progress=progress, **settings.training(features.base_model))
+        drop = 0.0 if settings.drop == "auto" else settings.drop
         if settings.held_out is not None:
-            model = features.carry(model, last)
-        if self._is_parser:
-            model = features.thinned(model, drop, _STEP)
+            model = last.damped(model, _TRUSTED)
+            drop = self._drop_of_parser(model, last) if settings.drop == "auto" else drop
+            model = features.thinned(features.carry(model, last), drop, _STEP)
         elif drop > 0.0:
             model = features.without_small(model, drop)
         if model.n_active_condensed_ == 0:
             raise ParameterError(f"{_WHO}: strength={settings.strength:g} sets every weight to 0. Lower it.")
         return model
-
-    @property
-    def _is_parser(self) -> bool:
-        """Tell whether it is a parser that keeps its weights."""
-        return self.settings.held_out is not None and self.held[1] is None
-
-    def _drop(self, model: Any, features: CondensedFeatures) -> float:
-        """Return how small a weight may be that is dropped; for a parser, how small an importance."""
-        if self.settings.drop != "auto":
-            return self.settings.drop
-        if self.settings.held_out is None:
-            return 0.0
-        if self._is_parser:
-            return self._drop_of_parser(model, features)
-        scores = {drop: float(features.without_small(model, drop).score(*self.held)) for drop in _DROPS}
-        enough = max(scores.values()) - _LOSS
-        return max(drop for drop, score in scores.items() if score >= enough)
 
     def _drop_of_parser(self, model: Any, features: CondensedFeatures) -> float:
         """Return the last drop before heads are lost: by more than the limit, or not surely by less."""

@@ -7,7 +7,6 @@ import hashlib
 import io
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,70 +21,22 @@ from handful.data.files import (
     Source,
     as_source,
     decoded,
-    decompressed,
     first_chunk,
     open_bytes,
 )
 from handful.data.formats import detect
-from handful.errors import DataError, FileError, FormatError, ParameterError, Progress, Step
+from handful.errors import DataError, FormatError, Step
 from handful.kernels.hashing import SortedSums
 from handful.persistence.model_file import Storable, load, save
 from handful.persistence.schema import Array, IfThere, Names, Number, Plain, Text, check_state, stored
 from handful.registry import method
 from handful.representations.potency import FeatureSpace
-from handful.representations.text_stream import Counting, ExactSums, TextPart, sentence_parts, text_parts
-
-_WRITTEN = re.compile(r"([1-9]\d{0,8})/([1-9]\d{0,8})")
-
-
-@dataclass(frozen=True)
-class Share:
-    """Every n-th piece of a text.
-
-    Parameters
-    ----------
-    number : int
-        Which share, from 1 on.
-    of : int
-        How many there are.
-
-    Examples
-    --------
-    >>> share = Share.parse("2/3")
-    >>> [piece for piece in range(7) if share.has(piece)], str(share)
-    ([1, 4], '2/3')
-    """
-
-    number: int = 1
-    of: int = 1
-
-    @classmethod
-    def parse(cls, text: str) -> Share:
-        """Read ``2/8``: the second of eight."""
-        if not cls.is_written(text):
-            raise ParameterError(f"shard: must be I/N, with I from 1 to N, such as 2/8, got {text!r}.")
-        number, of = map(int, text.split("/"))
-        return cls(number, of)
-
-    @staticmethod
-    def is_written(text: str) -> bool:
-        """Tell whether a text is a share."""
-        written = _WRITTEN.fullmatch(text)
-        return written is not None and int(written[1]) <= int(written[2])
-
-    def has(self, piece: int) -> bool:
-        """Tell whether a piece, numbered from 0 on, is in this share."""
-        return piece % self.of == self.number - 1
-
-    def __str__(self) -> str:
-        return f"{self.number}/{self.of}"
-
+from handful.representations.text_stream import Counting, sentence_parts
 
 _PART_BYTES = 1 << 20
 _SHARD_SENTENCES = 1 << 13
 _SHARD_ROWS = 1 << 16
 _PREPARED = 2_000
-_TRIED_PIECES = 4
 Prepare = Callable[[list[Any]], Iterable[Any]]
 Preparing = Prepare | Sequence[Prepare]
 
@@ -104,8 +55,8 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class UnpackedPart:
-    """Lines of a compressed file; they travel to the worker, so that the file is unpacked only once.
+class TextPiece:
+    """Lines of a file; they travel to the worker, so that a compressed file is unpacked only once.
 
     Parameters
     ----------
@@ -149,7 +100,7 @@ def shards_of(unlabeled: Any, who: str) -> Iterator[Any]:
     """
     if is_files(unlabeled):
         for path in [unlabeled] if isinstance(unlabeled, str | os.PathLike) else unlabeled:
-            yield from _file_parts(as_source(path))
+            yield from _file_pieces(as_source(path))
         return
     if hasattr(unlabeled, "shape") and len(unlabeled.shape) == 2:
         rows = unlabeled.tocsr() if hasattr(unlabeled, "tocsr") else unlabeled
@@ -161,11 +112,9 @@ def shards_of(unlabeled: Any, who: str) -> Iterator[Any]:
             yield part[start : start + _SHARD_SENTENCES]
 
 
-def _file_parts(source: Source) -> Iterable[TextPart | UnpackedPart]:
+def _file_pieces(source: Source) -> Iterable[TextPiece]:
     _refuse_columns(source)
-    if source.is_compressed or source.is_stream:
-        return unpacked_parts(source)
-    return text_parts(source, part_bytes=_PART_BYTES)
+    return text_pieces(source)
 
 
 def is_files(unlabeled: Any) -> bool:
@@ -182,31 +131,22 @@ def is_files(unlabeled: Any) -> bool:
 
 
 def expected_pieces(unlabeled: Any) -> int | None:
-    """Return about how many shards there will be, for progress; None if unknown.
-
-    Notes
-    -----
-    Of a compressed file the first pieces are read; the rest is assumed to compress as well.
-    """
+    """Return about how many shards there will be, for progress; None if unknown, as for compressed files."""
     if not is_files(unlabeled):
         return None
     total = 0
     for path in [unlabeled] if isinstance(unlabeled, str | os.PathLike) else unlabeled:
         if not os.path.isfile(path):  # a stream can be read once only; what is missing is told when it is read
             return None
-        try:
-            size = float(os.path.getsize(path))
-            with open(path, "rb") as raw, decompressed(path, raw) as file:
-                if file is not raw:
-                    size *= len(file.read(_TRIED_PIECES * _PART_BYTES)) / max(raw.tell(), 1)
-        except (OSError, FileError):
-            return None
-        total += math.ceil(size / _PART_BYTES)
+        with open_bytes(path) as file:
+            if not isinstance(file.raw, io.FileIO):
+                return None
+        total += math.ceil(os.path.getsize(path) / _PART_BYTES)
     return total
 
 
-def unpacked_parts(path: str | os.PathLike[str]) -> Iterator[UnpackedPart]:
-    """Divide a compressed text file at line ends, where `text_parts` would divide the same text unpacked.
+def text_pieces(path: str | os.PathLike[str]) -> Iterator[TextPiece]:
+    """Divide a text file, compressed or not, at line ends.
 
     Parameters
     ----------
@@ -215,14 +155,14 @@ def unpacked_parts(path: str | os.PathLike[str]) -> Iterator[UnpackedPart]:
 
     Yields
     ------
-    UnpackedPart
-        The parts in file order.
+    TextPiece
+        The pieces in file order.
     """
     with open_bytes(path) as file:
         first, mark = 1, file.read(len(codecs.BOM_UTF8))
         rest = b"" if mark == codecs.BOM_UTF8 else mark
         while data := rest + file.read(_PART_BYTES - len(rest)) + file.readline(MAX_LINE + 1):
-            yield UnpackedPart(os.fspath(path), first, data)
+            yield TextPiece(os.fspath(path), first, data)
             first += data.count(b"\n")
             rest = b""
 
@@ -232,13 +172,10 @@ def shard_digest(shard: Any) -> str | None:
 
     Examples
     --------
-    >>> shard_digest(UnpackedPart("a.txt.gz", 1, b"one\n")) == shard_digest(UnpackedPart("b.txt.gz", 7, b"one\n"))
+    >>> shard_digest(TextPiece("a.txt.gz", 1, b"one\n")) == shard_digest(TextPiece("b.txt.gz", 7, b"one\n"))
     True
     """
-    if not isinstance(shard, TextPart | UnpackedPart):
-        return None
-    data = shard.data if isinstance(shard, UnpackedPart) else _bytes(shard)
-    return hashlib.sha256(data).hexdigest()[:32]
+    return hashlib.sha256(shard.data).hexdigest()[:32] if isinstance(shard, TextPiece) else None
 
 
 def _refuse_columns(source: Source) -> None:
@@ -277,7 +214,7 @@ class ShardReading:
             return shard.inputs
         if hasattr(shard, "shape"):
             return shard
-        sentences = iter(_sentences(shard))
+        sentences = _lines(shard) if isinstance(shard, TextPiece) else iter(shard)
         return self._prepared(sentences) if self.prepare else sentences
 
     def _prepared(self, sentences: Iterator[Any]) -> Iterator[Any]:
@@ -294,36 +231,13 @@ class ShardReading:
         )
 
 
-def _sentences(shard: Any) -> Iterable[Any]:
-    return _lines(shard) if isinstance(shard, TextPart | UnpackedPart) else shard
-
-
-def _lines(part: TextPart | UnpackedPart) -> Iterator[list[str]]:
-    data = part.data if isinstance(part, UnpackedPart) else _bytes(part)
-    try:
-        text = decoded(part.path, 1, data)
-    except FormatError:
-        # The number of the line is looked for only where it is told.
-        text = decoded(part.path, _first_line(part), data)
+def _lines(part: TextPiece) -> Iterator[list[str]]:
+    text = decoded(part.path, part.first, part.data)
     for line in text.replace("\r\n", "\n").split("\n"):
         if len(line) > MAX_LINE:
             raise FormatError(part.path, None, f"expected lines of at most {MAX_LINE:,} bytes, got a longer one.")
         if tokens := [token for token in line.replace("\t", " ").split(" ") if token]:
             yield tokens
-
-
-def _bytes(part: TextPart) -> bytes:
-    with open(part.path, "rb") as file:
-        file.seek(part.start)
-        return file.read(min(part.stop - part.start, _PART_BYTES + MAX_LINE + 1))
-
-
-def _first_line(part: TextPart | UnpackedPart) -> int:
-    if isinstance(part, UnpackedPart):
-        return part.first
-    with open(part.path, "rb") as file:
-        sizes = (min(_PART_BYTES, part.start - at) for at in range(0, part.start, _PART_BYTES))
-        return 1 + sum(file.read(size).count(b"\n") for size in sizes)
 
 
 _KIND = "feature-counts"
@@ -352,10 +266,6 @@ class FeatureCounts(Storable):
         Shards that were counted.
     digests : ndarray of str, optional
         Of the pieces of files that were counted, so that none is counted twice.
-    basis_rest : ndarray of float64, optional
-        What rounding took from `basis`.
-    share : str
-        Which share of the text this is, such as ``2/8``; empty for all of it.
 
     Examples
     --------
@@ -374,8 +284,8 @@ class FeatureCounts(Storable):
         size=Number(int, low=0),
         n_shards=Number(int, low=0),
         digests=IfThere(Names("pieces?", only_text=True)),
-        basis_rest=IfThere(Array("f8", "rest?")),
-        share=IfThere(Text()),
+        basis_rest=IfThere(Array("f8", "rest?")),  # in files of earlier versions, as is `share`
+        share=IfThere(Text("")),
     )
 
     def __init__(
@@ -388,8 +298,6 @@ class FeatureCounts(Storable):
         size: int,
         n_shards: int = 1,
         digests: np.ndarray | None = None,
-        basis_rest: np.ndarray | None = None,
-        share: str = "",
     ) -> None:
         self.fingerprint = fingerprint
         self.space = space
@@ -399,8 +307,6 @@ class FeatureCounts(Storable):
         self.size = size
         self.n_shards_ = n_shards
         self.digests = np.empty(0, dtype="<U32") if digests is None else digests
-        self.basis_rest = np.empty(0) if basis_rest is None or not basis_rest.any() else basis_rest
-        self.share = share or ""
         self._n_known = 0
 
     def plus(self, other: FeatureCounts) -> FeatureCounts:
@@ -422,32 +328,17 @@ class FeatureCounts(Storable):
                 f"CondensedFeatures: counts can be added only if they are of different text, but {len(both):,} pieces are in "
                 "both. Name one of them alone."
             )
-        return self._sum([self, other], np.concatenate([self.digests, other.digests]))
-
-    def weighted(self, weight: float) -> FeatureCounts:
-        """Return the counts of a text that counts for more, or less, than it is long.
-
-        Parameters
-        ----------
-        weight : float
-            Above 0; 0.1 lets ten tokens count for one.
-
-        Returns
-        -------
-        FeatureCounts
-            Every count times the weight; the size stays that of the text.
-
-        Examples
-        --------
-        >>> counts = FeatureCounts("id", {}, np.array([3]), np.array([2.0]), np.array([1.0]), 5)
-        >>> counts.weighted(0.5).chosen.tolist()
-        [1.0]
-        """
-        if not 0.0 < weight < math.inf:
-            raise ParameterError(f"CondensedFeatures: a weight of counts must be a number above 0, got {weight}.")
-        scaled = self.chosen * weight, self.basis * weight
+        chosen = SortedSums()
+        chosen.add(self.chosen_ids, self.chosen)
+        chosen.add(other.chosen_ids, other.chosen)
         return FeatureCounts(
-            self.fingerprint, self.space, self.chosen_ids, *scaled, self.size, self.n_shards_, self.digests
+            self.fingerprint,
+            self.space,
+            *chosen.total(),
+            self.basis + other.basis,
+            self.size + other.size,
+            self.n_shards_ + other.n_shards_,
+            np.concatenate([self.digests, other.digests]),
         )
 
     def _check_same_space(self, other: FeatureCounts) -> None:
@@ -456,25 +347,6 @@ class FeatureCounts(Storable):
                 "CondensedFeatures: counts can be added only if they were made with the same base model and the same "
                 "vocabulary, got counts of another one. Count the text again."
             )
-
-    @staticmethod
-    def _sum(several: Sequence[FeatureCounts], digests: np.ndarray) -> FeatureCounts:
-        first, chosen = several[0], SortedSums()
-        basis = ExactSums(len(first.basis))
-        for counts in several:
-            chosen.add(counts.chosen_ids, counts.chosen)
-            counts.add_basis_to(basis)
-        total, rest = basis.total()
-        size, n_shards = sum(c.size for c in several), sum(c.n_shards_ for c in several)
-        return FeatureCounts(
-            first.fingerprint, first.space, *chosen.total(), total, size, n_shards, digests, basis_rest=rest
-        )
-
-    def add_basis_to(self, sums: ExactSums) -> None:
-        """Add the basis, with what rounding took from it."""
-        sums.add(self.basis)
-        if len(self.basis_rest):
-            sums.add(self.basis_rest)
 
     @property
     def n_known(self) -> int:
@@ -520,63 +392,7 @@ class FeatureCounts(Storable):
     @classmethod
     def _from_state(cls, state: Mapping[str, Any]) -> Self:
         check_state(cls.__name__, cls.STATE, state)
-        rest, share = state.get("basis_rest"), state.get("share")
-        if (rest is not None and len(rest) not in (0, len(state["basis"]))) or (share and not Share.is_written(share)):
-            raise DataError("FeatureCounts: the stored counts are damaged.")
-        return cls(**state)
-
-
-def merge_shares(counts: Mapping[str, FeatureCounts]) -> FeatureCounts:
-    """Put the shares of a text together.
-
-    Parameters
-    ----------
-    counts : mapping of str to FeatureCounts
-        All shares, in any order, by the names that errors tell, such as those of their files.
-
-    Returns
-    -------
-    FeatureCounts
-        The same to the last bit as if one run had counted the whole text.
-
-    Examples
-    --------
-    >>> one, other = (
-    ...     FeatureCounts("id", {}, np.array([3]), np.array([2.0]), np.array([0.1]), 5, share=share)
-    ...     for share in ("1/2", "2/2")
-    ... )
-    >>> merge_shares({"b": other, "a": one}).chosen.tolist()
-    [4.0]
-    """
-    shares: dict[int, str] = {}
-    n = 0
-    for name, part in counts.items():
-        if not part.share:
-            raise ParameterError(f"{name}: must be the counts of a share (--shard I/N), got those of a whole text.")
-        share = Share.parse(part.share)
-        n = n or share.of
-        if share.of != n:
-            raise ParameterError(f"{name}: must be one of {n} shares as the other files are, got share {share}.")
-        if share.number in shares:
-            raise ParameterError(f"{name}: share {share} must be named once, but {shares[share.number]} is the same.")
-        shares[share.number] = name
-    if missing := [f"{number}/{n}" for number in range(1, n + 1) if number not in shares]:
-        raise ParameterError(
-            f"merge: all {n} shares must be there, but not {', '.join(missing)}. "
-            f"Run --shard {missing[0]}{' and so on' * (len(missing) > 1)}."
-        )
-    ordered = [counts[shares[number]] for number in sorted(shares)]
-    for part in ordered[1:]:
-        ordered[0]._check_same_space(part)
-    digests = np.empty(sum(len(part.digests) for part in ordered), dtype="<U32")
-    for number, part in enumerate(ordered):
-        places = digests[number::n]
-        if len(places) != len(part.digests):
-            raise ParameterError(f"{shares[number + 1]}: share {part.share} must be of the same text as the others.")
-        places[:] = part.digests
-    if len(np.unique(digests)) < len(digests):
-        raise ParameterError("merge: shares must be of the same text, but some have pieces in common.")
-    return FeatureCounts._sum(ordered, digests)
+        return cls(**{name: value for name, value in state.items() if name not in ("basis_rest", "share")})
 
 
 def count_features(
@@ -586,8 +402,6 @@ def count_features(
     counting: Counting,
     start: FeatureCounts | None = None,
     *,
-    again: bool = False,
-    share: Share | None = None,
     expected: int | None = None,
 ) -> FeatureCounts:
     """Count features over shards by map-reduce.
@@ -603,98 +417,60 @@ def count_features(
     counting : Counting
         Where it runs.
     start : FeatureCounts, optional
-        Counts of earlier shards in the same space, to go on from.
-    again : bool
-        Count pieces of files again that have been counted before.
-    share : Share, optional
-        Count this share of the pieces alone, for `merge_shares`.
+        Counts of earlier shards in the same space, to go on from; their pieces of files are left out.
     expected : int, optional
         About how many shards there are, for `progress`, which receives tokens and tokens per second after each of them.
 
     Returns
     -------
     FeatureCounts
-        The same to the last bit for the same shards, wherever they were counted, in one run or several.
+        The same to the last bit for the same shards, wherever they were counted.
     """
-    chosen, basis = SortedSums(), ExactSums(space.n_basis)
-    size = n_shards = 0
-    pieces = _Pieces(set() if start is None else set(start.digests.tolist()), again, share or Share())
-    if start is not None:
-        chosen.add(start.chosen_ids, start.chosen)
-        start.add_basis_to(basis)
-        size, n_shards = start.size, start.n_shards_
+    begin = time.monotonic()
+    first = start or FeatureCounts(
+        space.fingerprint, space.state(), np.empty(0, dtype=np.int64), np.empty(0), np.zeros(space.n_basis), 0, 0
+    )
+    chosen, basis = SortedSums(), first.basis.copy()
+    chosen.add(first.chosen_ids, first.chosen)
+    size, n_shards = first.size, 0
+    pieces = _Pieces(set(first.digests.tolist()))
     name = f"potency {space.fingerprint} {read.fingerprint}"
-    clock = _Clock(counting.progress, None if expected is None else -(-expected // (share or Share()).of), size)
     for summary in replace(counting, progress=None).summaries(_Summarize(space, read), pieces.new(shards), name):
         chosen.add(summary["chosen_ids"], summary["chosen"])
-        basis.add(summary["basis"], summary["basis_ids"])
+        basis[summary["basis_ids"]] += summary["basis"]
         size += int(summary["size"])
         n_shards += 1
-        clock.tell(size)
-    before = np.empty(0, dtype="<U32") if start is None else start.digests
-    total, rest = basis.total()
+        if counting.progress is not None:
+            rate = (size - first.size) / max(time.monotonic() - begin, 1e-9)
+            total = None if expected is None else max(expected, n_shards)
+            counting.progress(Step("count", n_shards, total, {"tokens": size, "tokens/s": rate}))
+    digests = np.concatenate([first.digests, np.array(pieces.fresh, dtype="<U32")])
     counts = FeatureCounts(
-        space.fingerprint,
-        space.state(),
-        *chosen.total(),
-        total,
-        size,
-        n_shards,
-        np.concatenate([before, np.array(pieces.fresh, dtype="<U32")]),
-        rest,
-        str(share) if share is not None and share.of > 1 else "",
+        space.fingerprint, space.state(), *chosen.total(), basis, size, first.n_shards_ + n_shards, digests
     )
     counts._n_known = pieces.n_known
     return counts
 
 
-class _Clock:
-    """Progress and speed of counting."""
-
-    def __init__(self, progress: Progress | None, total: int | None, size: int) -> None:
-        self._progress = progress
-        self._total = total
-        self._done, self._size = 0, size
-        self._start = time.monotonic()
-
-    def tell(self, size: int) -> None:
-        """Tell that one more shard is done, and the size of all."""
-        self._done += 1
-        if self._progress is None:
-            return
-        rate = (size - self._size) / max(time.monotonic() - self._start, 1e-9)
-        total = None if self._total is None else max(self._total, self._done)
-        self._progress(Step("count", self._done, total, {"tokens": size, "tokens/s": rate}))
-
-
 class _Pieces:
-    """Distinguishes new pieces of files from those counted before, by content."""
+    """Tells new pieces of files from those counted before, by content."""
 
-    def __init__(self, known: set[str], again: bool, share: Share) -> None:
+    def __init__(self, known: set[str]) -> None:
         self._known = known
-        self._again = again
-        self._share = share
-        self._n_new = 0
         self.fresh: list[str] = []
         self.n_known = 0
 
     def new(self, shards: Iterable[Any]) -> Iterator[Any]:
-        """Yield what this share has not counted; what is no piece of a file is always new, and in the first share."""
+        """Yield what has not been counted; what is no piece of a file is always new."""
         for shard in shards:
             digest = shard_digest(shard)
-            if digest is None:
-                if self._share.number == 1:
-                    yield shard
-            elif digest not in self._known:
-                self._known.add(digest)
-                self._n_new += 1
-                if self._share.has(self._n_new - 1):
-                    self.fresh.append(digest)
-                    yield shard
-            elif self._again:
-                yield shard
-            else:
+            if digest in self._known:
                 self.n_known += 1
+                continue
+            if digest is not None:
+                self._known.add(digest)
+                self.fresh.append(digest)
+            yield shard
 
 
 class _Summarize:

@@ -38,9 +38,7 @@ class FeatureSpace(Protocol):
 
     Notes
     -----
-    For ``vocabulary="all"`` a space has besides a method ``widened(extractor)``, which returns the space with further
-    observations, and an attribute ``extractor``, or it is `handful.representations.condensed_features.Keyed`; a space
-    without them offers ``vocabulary="labeled"`` alone.
+    For ``vocabulary="all"`` a space is `handful.representations.condensed_features.Keyed`, as that of parsers.
 
     See Also
     --------
@@ -322,7 +320,7 @@ class CondensingSettings:
         weights: see `CondensedFeatures.thinned`; auto: as many as, by held-out trees and one standard error, cost no more than
         one head in a thousand.
     vocabulary : {"labeled", "all"}, default="labeled"
-        Which observations are known: those of the labeled inputs, or also what only the raw text has, min_count times.
+        Which observations are known: those of the labeled inputs, or, for a parser, also those of the raw text.
     min_count : int, default=5
         Cut-off for the vocabulary 'all'.
     decisions : {"best", "marginals"}, default="best"
@@ -404,14 +402,12 @@ class Tying:
         How much of its shared number each has.
     n_types : int
         Feature types: each has its own shared number.
-    one : bool
-        Whether there is one shared number for all types instead.
 
     Examples
     --------
     >>> from handful.representations.potency import condense_levels
     >>> condensed = condense_levels(np.array([0, 0, 1]), np.array([2, 2, -1]), np.array([0, 3, 0]))
-    >>> tying = Tying(condensed, np.array([0.0, 0.3, 0.0]), 2, False)
+    >>> tying = Tying(condensed, np.array([0.0, 0.3, 0.0]), 2)
     >>> tying.n_pairs, tying.n_tied
     (2, 4)
     >>> tying.fold(np.array([1.0, 2.0, 10.0, 20.0])).tolist()
@@ -421,7 +417,6 @@ class Tying:
     condensed: Condensed
     amounts: np.ndarray
     n_types: int
-    one: bool
 
     @cached_property
     def pair_of(self) -> np.ndarray:
@@ -436,11 +431,11 @@ class Tying:
     @property
     def n_tied(self) -> int:
         """Number of all that is learned."""
-        return self.n_pairs + (1 if self.one else self.n_types)
+        return self.n_pairs + self.n_types
 
     def ties(self, group: np.ndarray) -> Ties:
         """Return the ties of original features, given the condensed feature of each."""
-        return Ties(self.n_tied, self.pair_of[group], self.n_pairs + self._shared[group], self.amounts[group])
+        return Ties(self.n_tied, self.pair_of[group], self.n_pairs + self.condensed.types[group], self.amounts[group])
 
     def fold(self, weights: np.ndarray) -> np.ndarray:
         """Return the weight of each condensed feature."""
@@ -449,8 +444,4 @@ class Tying:
 
     def shares(self, shared: np.ndarray) -> np.ndarray:
         """Return what the shared numbers add to each condensed feature."""
-        return np.asarray(shared[self._shared] * self.amounts)
-
-    @cached_property
-    def _shared(self) -> np.ndarray:
-        return np.zeros_like(self.condensed.types) if self.one else self.condensed.types
+        return np.asarray(shared[self.condensed.types] * self.amounts)

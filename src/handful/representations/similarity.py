@@ -17,6 +17,7 @@ from handful.params import Count, Positive, check_value
 from handful.persistence.schema import Array, DictOf, ListOf, Number, Text, stored
 from handful.registry import method
 from handful.representations.text_stream import (
+    MAX_PAIRS,
     SENTENCE_END,
     Counting,
     Counts,
@@ -57,10 +58,6 @@ class ContextSimilarity(TextModel):
         Counts are raised to this power; with 0.5 a few frequent contexts count less than many rarer ones.
     n_jobs : int or None, default=None
         Worker processes for reading and counting; -1 uses every core.
-    max_types : int, default=2,000,000
-        Bound on the words held while reading; as for `BrownClusters`.
-    max_pairs : int, default=20,000,000
-        Bound on the different pairs of a word and a context held while counting; as for `BrownClusters`.
 
     Attributes
     ----------
@@ -117,8 +114,6 @@ class ContextSimilarity(TextModel):
         min_count: Count = 1,
         power: Positive = 1.0,
         n_jobs: int | None = None,
-        max_types: Count = 2_000_000,
-        max_pairs: Count = 20_000_000,
     ) -> None:
         self.n_context_words = n_context_words
         self.window = window
@@ -127,8 +122,6 @@ class ContextSimilarity(TextModel):
         self.min_count = min_count
         self.power = power
         self.n_jobs = n_jobs
-        self.max_types = max_types
-        self.max_pairs = max_pairs
 
     def _count(self, stream: TokenStream, words: list[str], counting: Counting) -> tuple[list[str], sparse.csr_array]:
         self.context_words_ = _context_words(stream, self.n_context_words)
@@ -221,7 +214,7 @@ class ContextSimilarity(TextModel):
         keys, counts, _ = count_blocks(
             partial(_context_counts, *layout, kinds),
             ((first, places[block], context[block]) for first, block in overlapping(blocks, self.window, start)),
-            max_keys=self.max_pairs,
+            max_keys=MAX_PAIRS,
             fingerprint=f"words and contexts, 1: {layout} {kinds.tolist()}",
             counting=counting,
         )

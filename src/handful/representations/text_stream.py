@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import IO, Any, Self, TypeAlias
+from typing import IO, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -208,7 +208,6 @@ def _numbered_text(part: TextPart) -> Numbered:
 
 
 Counts: TypeAlias = dict[str, np.ndarray]
-_COARSE, _FINE = 2.0**20, 2.0**52
 
 
 @dataclass(frozen=True)
@@ -249,54 +248,6 @@ class Counting:
             "progress": self.progress,
         }
         return map_parts(summarize, parts, fingerprint=fingerprint, **where)
-
-
-class ExactSums:
-    """Sums of many arrays that are the same to the last bit in whatever order the arrays come.
-
-    Parameters
-    ----------
-    size : int
-        Length of the arrays.
-
-    Notes
-    -----
-    Each number is cut into a multiple of 2**-20 and a rest, which is rounded to a multiple of 2**-52. Sums of either kind
-    are exact while they stay below 2**33 and 1, so no order can matter; what was cut is put together only in the end.
-
-    Examples
-    --------
-    >>> rows = [np.array([0.1, 1e6]), np.array([0.2, 0.1]), np.array([0.3, 0.7])]
-    >>> one, other = ExactSums(2), ExactSums(2)
-    >>> for row in rows:
-    ...     one.add(row)
-    >>> for row in reversed(rows):
-    ...     other.add(row)
-    >>> [bool((a == b).all()) for a, b in zip(one.total(), other.total())]
-    [True, True]
-    """
-
-    def __init__(self, size: int) -> None:
-        self._high = np.zeros(size)
-        self._low: np.ndarray | None = None  # whole numbers, the usual case, need none
-
-    def add(self, values: np.ndarray, places: np.ndarray | None = None) -> None:
-        """Add numbers to all sums, or to those at some places, which are distinct."""
-        where = slice(None) if places is None else places
-        high = np.rint(values * _COARSE) / _COARSE
-        self._high[where] += high
-        rest = np.rint((values - high) * _FINE) / _FINE
-        if self._low is not None or rest.any():
-            if self._low is None:
-                self._low = np.zeros_like(self._high)
-            self._low[where] += rest
-
-    def total(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sums and what rounding took from them; both are needed to go on adding later."""
-        if self._low is None:
-            return self._high.copy(), np.zeros_like(self._high)
-        total = self._high + self._low
-        return total, self._low - (total - self._high)
 
 
 def count_blocks(
@@ -388,6 +339,8 @@ def overlapping(blocks: Iterable[np.ndarray], overlap: int, start: np.ndarray) -
         tail = joined[max(len(joined) - overlap, 0) :]
 
 
+MAX_TYPES, MAX_PAIRS = 2_000_000, 20_000_000
+"""Most words, and most pairs of words, that are held while counting; beyond it the rarest are forgotten."""
 _BLOCK = 1 << 22
 _SPILL_BYTES = 64 << 20
 
@@ -523,7 +476,7 @@ class TextModel(Storable, BaseEstimator):  # type: ignore[misc]
 
     min_count: int
     n_jobs: int | None
-    max_types: int
+    DROPPED: ClassVar[dict[str, Any]] = {"max_types": MAX_TYPES, "max_pairs": MAX_PAIRS}
 
     def fit(
         self,
@@ -587,7 +540,7 @@ class TextModel(Storable, BaseEstimator):  # type: ignore[misc]
     def _read(self, parts: Iterable[Any], planned: Counting) -> Any:
         owner = type(self).__name__
         with planned.opened() as counting:
-            stream = read_tokens(parts, who=owner, max_types=self.max_types, counting=counting)
+            stream = read_tokens(parts, who=owner, max_types=MAX_TYPES, counting=counting)
             words = stream.vocabulary(self.min_count)
             if not words:
                 raise DataError(

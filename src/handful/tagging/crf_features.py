@@ -92,10 +92,6 @@ class ChainSpace:
         vocabulary = joined([fresh.fit(sentences, who="CondensedFeatures"), known])
         return cls(model, vocabulary, marginals=marginals)
 
-    def widened(self, extractor: Extractor) -> ChainSpace:
-        """Return the space with further observations."""
-        return ChainSpace(self.model, joined([self.extractor, extractor]), marginals=self.marginals)
-
     def state(self) -> dict[str, Any]:
         """Return what a model file needs in addition to the base model."""
         return {"vocabulary": self.extractor.state()} | ({"marginals": True} if self.marginals else {})
