@@ -470,7 +470,6 @@ def condensed_features() -> dict[str, Any]:
     out: dict[str, Any] = {}
     settings: dict[str, dict[str, Any]] = {
         "best": {},
-        "marginals": {"decisions": "marginals"},
         "kept": {"base_step": 0.1, "resolution": 4.0},
     }
     for name, each in settings.items():

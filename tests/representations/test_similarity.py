@@ -9,7 +9,6 @@ from oracles.similarity import context_counts, cosines
 
 from handful.errors import DataError, ParameterError
 from handful.persistence.model_file import load, save
-from handful.representations import similarity
 from handful.representations.similarity import ContextSimilarity
 from handful.representations.text_stream import text_parts
 
@@ -53,16 +52,6 @@ def test_power_goes_before_the_decomposition():
     expected, gap = cosines(table**0.5, 4)
     assert gap > 1e-6
     np.testing.assert_allclose(model.vectors_ @ model.vectors_.T, expected, atol=2e-5)
-
-
-def test_long_sides_go_through_the_iterative_solver_with_the_same_result(monkeypatch):
-    sentences = text(1, n_sentences=200, n_words=60)
-    exact = ContextSimilarity(30, n_components=5).fit(sentences)
-    monkeypatch.setattr(similarity, "_DENSE_SIDE", 10)
-    iterated = ContextSimilarity(30, n_components=5).fit(sentences)
-    np.testing.assert_allclose(iterated.vectors_, exact.vectors_, atol=1e-5)
-    again = ContextSimilarity(30, n_components=5).fit(sentences)
-    assert (again.vectors_ == iterated.vectors_).all()
 
 
 def test_result_does_not_depend_on_parts(tmp_path):

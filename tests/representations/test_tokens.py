@@ -39,14 +39,6 @@ def test_text_file_reads_like_lines(tmp_path, monkeypatch, part_bytes, chunk):
     assert (stream.n_tokens, stream.counts[0]) == (7, 3)
 
 
-def test_long_text_waits_on_disk(monkeypatch):
-    monkeypatch.setattr(text_stream, "_SPILL_BYTES", 40)
-    parts = [[[f"w{(i * j) % 7}" for j in range(5)] for i in range(n)] for n in (1, 4, 2, 6)]
-    stream = read(parts)
-    assert stream._file is not None
-    assert sentences_of(stream) == [sentence for part in parts for sentence in part]
-
-
 def test_forgetting_takes_the_rarest_and_keeps_the_totals():
     parts = [[["a"] * 5 + ["b"] * 3 + ["c", "d"]], [["e", "a", "b", "f", "g"]], [["c"]]]
     stream = read(parts, max_types=4)

@@ -19,9 +19,8 @@ def tagger():
     return CRF(strength=0.1).fit(TEXT, [["D", "N", "V"]] * 3)
 
 
-@pytest.mark.parametrize("marginals", [False, True])
-def test_the_counts_of_a_shard_do_not_depend_on_those_before(tagger, marginals):
-    space = tagger.feature_space(TEXT, marginals=marginals)
+def test_the_counts_of_a_shard_do_not_depend_on_those_before(tagger):
+    space = tagger.feature_space(TEXT)
     used = _Summarize(space, ShardReading())
     used(TEXT)
     with pytest.raises(DataError):

@@ -22,42 +22,11 @@ from handful.kernels.tree_features import (
 
 
 @njit(cache=True, nogil=True)
-def label_scores(ids: np.ndarray, begin: int, end: int, weights: np.ndarray, scores: np.ndarray) -> None:
-    """Add up the weights of one row's features.
-
-    Parameters
-    ----------
-    ids : ndarray of int32
-        Features of all rows.
-    begin, end : int
-        Those of the row.
-    weights : ndarray of float, shape (n_features, n_labels)
-        Weights.
-    scores : ndarray of float64, shape (n_labels,)
-        Receives the scores.
-
-    Examples
-    --------
-    >>> scores = np.empty(2)
-    >>> label_scores(np.array([0, 1]), 0, 2, np.array([[1.0, 0.0], [0.5, 2.0]]), scores)
-    >>> scores.tolist()
-    [1.5, 2.0]
-    """
-    for label in range(len(scores)):
-        scores[label] = 0.0
-    for k in range(begin, end):
-        row = weights[ids[k]]
-        for label in range(len(scores)):
-            scores[label] += row[label]
-
-
-@njit(cache=True, nogil=True)
-def _best(scores: np.ndarray) -> int:
-    best = 0
-    for label in range(1, len(scores)):
-        if scores[label] > scores[best]:
-            best = label
-    return best
+def _label_scores(ids: np.ndarray, weights: np.ndarray, scores: np.ndarray) -> None:
+    """Add up the weights of one row's features."""
+    scores[:] = 0.0
+    for k in ids:
+        scores += weights[k]
 
 
 @njit(cache=True, nogil=True)
@@ -86,8 +55,8 @@ def best_labels(ids: np.ndarray, bounds: np.ndarray, weights: np.ndarray) -> np.
     out = np.empty(len(bounds) - 1, dtype=np.int64)
     scores = np.empty(weights.shape[1])
     for row in range(len(out)):
-        label_scores(ids, bounds[row], bounds[row + 1], weights, scores)
-        out[row] = _best(scores)
+        _label_scores(ids[bounds[row] : bounds[row + 1]], weights, scores)
+        out[row] = scores.argmax()
     return out
 
 
@@ -137,10 +106,10 @@ def label_pass(
     total = 0.0
     for row in order:
         begin, end = bounds[row], bounds[row + 1]
-        label_scores(ids, begin, end, weights, scores)
+        _label_scores(ids[begin:end], weights, scores)
         right = scores[gold[row]]
         scores[gold[row]] = -np.inf
-        wrong = _best(scores)
+        wrong = scores.argmax()
         loss = 1.0 + scores[wrong] - right
         if loss > 0.0 and end > begin:
             total += loss

@@ -378,36 +378,6 @@ def add_pairs(
 
 
 @njit(cache=True, nogil=True)
-def add_shares(ids: np.ndarray, shares: np.ndarray, ranks: np.ndarray, out: np.ndarray) -> None:
-    """Add the shares of each line to the cells of its numbers: `add_pairs` with every target.
-
-    Parameters
-    ----------
-    ids, ranks
-        See `add_pairs`.
-    shares : ndarray of float64, shape (n, n_targets)
-        What to add to each target.
-    out : ndarray of float64
-        Receives the shares at ``ranks[number] * n_targets + target``, on top of what it holds.
-
-    Examples
-    --------
-    >>> out, ids = np.zeros(4), np.array([[0, 1], [1, -1]], dtype=np.int32)
-    >>> add_shares(ids, np.array([[0.5, 0.5], [1.0, 0.0]]), np.array([0, 1]), out)
-    >>> out.tolist()
-    [0.5, 0.5, 1.5, 0.5]
-    """
-    n_targets = shares.shape[1]
-    for i in range(len(ids)):
-        for k in range(ids.shape[1]):
-            if ids[i, k] >= 0:
-                rank = ranks[ids[i, k]]
-                if rank >= 0:
-                    for z in range(n_targets):
-                        out[rank * n_targets + z] += shares[i, z]
-
-
-@njit(cache=True, nogil=True)
 def spread_rows(
     sums: np.ndarray, row_offsets: np.ndarray, row_ids: np.ndarray, ranks: np.ndarray, n_targets: int, out: np.ndarray
 ) -> None:

@@ -382,15 +382,13 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             )
         return paths
 
-    def feature_space(self, labeled: Iterable[Tree] | None = None, *, marginals: bool = False) -> TreeSpace:
+    def feature_space(self, labeled: Iterable[Tree] | None = None) -> TreeSpace:
         """Return a numbering of all features that may have potency; see `handful.representations.potency`.
 
         Parameters
         ----------
         labeled : iterable of Tree or None
             The training trees: their features with weight 0 get numbers, too. None uses those with a weight.
-        marginals : bool
-            Whether expected counts of the model are used instead of its best trees.
 
         Returns
         -------
@@ -398,7 +396,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             The numbering.
         """
         check_is_fitted(self)
-        return TreeSpace.of(self, labeled, marginals=marginals)
+        return TreeSpace.of(self, labeled)
 
     def stored_space(self, state: Mapping[str, Any]) -> TreeSpace:
         """Return the space of a stored state.
@@ -417,7 +415,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         keys = np.asarray(state["keys"], dtype=np.int64)
         if len(np.setdiff1d(self.keys_, keys)):
             raise DataError("CondensedFeatures: the stored vocabulary lacks features of the base model.")
-        return TreeSpace(self, self._features.with_keys(keys), marginals=bool(state.get("marginals")))
+        return TreeSpace(self, self._features.with_keys(keys))
 
     def with_features(self, features: TreeFeatures, weights: np.ndarray) -> DependencyParser:
         """Return a copy of the parser with other features and weights.

@@ -26,8 +26,6 @@ class TreeSpace:
         The fitted base model.
     features : TreeFeatures
         Every feature that may gain potency, those of the model included.
-    marginals : bool
-        Whether expected counts of the model are used instead of its best trees.
 
     Notes
     -----
@@ -35,9 +33,8 @@ class TreeSpace:
     data, also with ``vocabulary="all"``; a template with another word does not fire.
     """
 
-    def __init__(self, model: Any, features: TreeFeatures, *, marginals: bool = False) -> None:
+    def __init__(self, model: Any, features: TreeFeatures) -> None:
         self.model = model
-        self.marginals = marginals
         self.features = features
         self.n_features = self.n_basis = features.n_features
         self.type_names = list(features.templates.types)
@@ -49,21 +46,21 @@ class TreeSpace:
             digest.update(array.tobytes())
         for name, strings in features.encoder.values.items():
             digest.update("\0".join([name, *strings]).encode("utf-8", "surrogatepass"))
-        self.fingerprint = digest.hexdigest() + " marginals" * marginals
+        self.fingerprint = digest.hexdigest()
 
     @classmethod
-    def of(cls, model: Any, trees: Iterable[Tree] | None, *, marginals: bool = False) -> TreeSpace:
+    def of(cls, model: Any, trees: Iterable[Tree] | None) -> TreeSpace:
         """Return the space of the features of a model and of some correct trees."""
         features: TreeFeatures = model.features
         if trees is None:
-            return cls(model, features, marginals=marginals)
+            return cls(model, features)
         known, heads, _ = read_trees(trees, projective=model.projective, single_root=model.single_root)
         sentences = with_columns([tree.sentence for tree in known], model.columns_)
         rules: dict[str, Any] = {"order": model.order, "single_root": model.single_root}
         learned = TreeFeatures.learn(
             sentences, heads, features.templates, features.encoder, min_count=model.min_count, **rules
         )
-        return cls(model, features.with_keys(np.union1d(features.keys, learned.keys)), marginals=marginals)
+        return cls(model, features.with_keys(np.union1d(features.keys, learned.keys)))
 
     def keys_chosen(self, inputs: Any) -> np.ndarray:
         """Parse sentences with the base model and return the keys of all features of its trees, known or not."""
@@ -75,11 +72,11 @@ class TreeSpace:
     def with_keys(self, keys: np.ndarray) -> TreeSpace:
         """Return the space with further features."""
         known = self.features.with_keys(np.union1d(self.features.keys, keys))
-        return TreeSpace(self.model, known, marginals=self.marginals)
+        return TreeSpace(self.model, known)
 
     def state(self) -> dict[str, Any]:
         """Return the values for a model file, without the base model."""
-        return {"keys": self.features.keys} | ({"marginals": True} if self.marginals else {})
+        return {"keys": self.features.keys}
 
     def batches(self, part: Iterable[Any]) -> Iterator[list[Any]]:
         """Yield batches of sentences."""
@@ -101,7 +98,7 @@ class TreeSpace:
             features = trees.features(number)
             n = int(trees.offsets[number + 1] - trees.offsets[number])
             scores = score_parts(*features, self._weights)
-            amounts = trees.part_marginals(scores, n)[1] if self.marginals else _of_best(trees, scores, n)
+            amounts = _of_best(trees, scores, n)
             count_parts(*features, amounts, chosen)
             count_parts(*features, trees.uniform_amounts(n, len(amounts)), basis)
         return int(trees.offsets[-1])

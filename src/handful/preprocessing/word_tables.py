@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import Annotated, Any, Self
@@ -80,7 +81,7 @@ class HashedTable(Storable):
     ----------
     n_bits : int, default=9
         Bits of a hash beyond those that number the words. A word that the table does not have gets the strings of another
-        one by chance once in 2 to the power of this, or less often; twice more so in capitals, where `capitals_` is True.
+        one by chance once in 2 to the power of this, or less often.
 
     Attributes
     ----------
@@ -95,14 +96,15 @@ class HashedTable(Storable):
     spelled_ : dict of str to int
         Words whose hash belongs to something else, with the place of their strings.
     capitals_ : bool
-        Whether a word in capitals that is not found is asked for in lower case, then with one capital.
+        Whether a word in capitals that is not found is asked for in lower case, then with one capital, as in tables of
+        version 0.2.
     folded_ : bool
         Whether words are asked for in lower case, digits as 0.
 
     Notes
     -----
     Words of the table get exactly what they have there: each is asked for when the table is made, and kept as it is spelled if
-    it is not answered right. `capitals_` is True where that makes the table smaller.
+    it is not answered right.
 
     Examples
     --------
@@ -140,20 +142,17 @@ class HashedTable(Storable):
         check_params(self)
         self.folded_ = isinstance(table, FoldedTable)
         values = {word: (v,) if isinstance(v, str) else tuple(v) for word, v in table.items()}
-        short = _without_capitals(values)
-        self.capitals_ = len(short) < len(values)
-        kept = short if self.capitals_ else values
-        often: dict[Values, int] = dict.fromkeys(values.values(), 0)
-        for strings in kept.values():
-            often[strings] = often.get(strings, 0) + 1
-        self._values = sorted(often, key=lambda strings: -often[strings])
+        self.capitals_ = False
+        self._values = [strings for strings, _ in Counter(values.values()).most_common()]
         if len(self._values) > 1 << 16:
-            raise ParameterError(f"HashedTable: a table must have 65,536 different values at most, got {len(often):,}.")
+            raise ParameterError(
+                f"HashedTable: a table must have 65,536 different values at most, got {len(self._values):,}."
+            )
         self.values_ = [list(strings) for strings in self._values]
         place = {strings: number for number, strings in enumerate(self._values)}
-        self.hash_bits_ = max(1, int(np.ceil(np.log2(max(1, len(kept)))))) + self.n_bits
-        numbers = np.array([place[strings] for strings in kept.values()], dtype=np.int64)
-        self.hashes_, first = np.unique(self._hashed(kept), return_index=True)
+        self.hash_bits_ = max(1, int(np.ceil(np.log2(max(1, len(values)))))) + self.n_bits
+        numbers = np.array([place[strings] for strings in values.values()], dtype=np.int64)
+        self.hashes_, first = np.unique(self._hashed(values), return_index=True)
         self.numbers_ = np.stack([numbers[first] & 255, numbers[first] >> 8]).astype(np.uint8)
         self.spelled_: dict[str, int] = {}
         answers = zip(values.items(), self._asked(list(values)), strict=True)
@@ -212,19 +211,6 @@ class HashedTable(Storable):
         low, high = self.numbers_.astype(np.int64)
         if len(low) and (low | high << 8).max() >= len(self._values):
             raise DataError("HashedTable: the stored table is damaged.")
-
-
-def _without_capitals(table: Mapping[str, Values]) -> dict[str, Values]:
-    """Leave out words in capitals that are found by another spelling, and write down those that would be, but have nothing."""
-
-    def otherwise(word: str) -> Values | None:
-        """Return what a word in capitals would be taken for."""
-        others = (other for other in (word.lower(), word.capitalize()) if other != word == other.upper())
-        return next((table[other] for other in others if other in table), None)
-
-    short = {word: strings for word, strings in table.items() if otherwise(word) != strings}
-    nothing = (word.upper() for word in table if word.upper() not in table)
-    return short | {capitals: _NOTHING for capitals in nothing if otherwise(capitals) is not None}
 
 
 _MOST_KEPT = 12  # words of each cluster, the first of the table, where the most frequent stand first

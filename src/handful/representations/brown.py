@@ -92,7 +92,7 @@ class BrownClusters(TextModel):
     counts are exact, whatever the division into parts.
 
     Cost: O(n_clusters * d) for a word with d different neighbors, O(n_clusters^3) for the first and last stage;
-    32 bytes * n_clusters^2, 16 to 32 bytes a pair, and 4 bytes on disk for each token.
+    32 bytes * n_clusters^2, 16 to 32 bytes a pair, and 4 bytes a token.
 
     Examples
     --------

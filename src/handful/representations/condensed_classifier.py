@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +29,7 @@ _WHO = "CondensedFeatureClassifier"
     task="table",
     uses_unlabeled=True,
     supervised_control="logistic-regression",
-    grid={"discount": (1.0, 0.2, 5.0), "resolution": (1.0, 4.0), "decisions": ("best", "marginals")},
+    grid={"discount": (1.0, 0.2, 5.0), "resolution": (1.0, 4.0)},
 )
 class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Linear classifier with a few shared weights, grouped by what a first model does on unlabeled rows.
@@ -50,8 +51,6 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         Its strength; the default is that of ``LogisticRegression(C=1)``.
     count_labeled : bool, default=True
         Whether potency is counted over the labeled rows as well.
-    decisions : {"best", "marginals"}, default="best"
-        What is counted: the label that the first model gives a row, or every label as far as it is likely.
     max_iter : int, default=1000
         Most iterations of the second training.
 
@@ -92,7 +91,6 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
     (['sun'], True)
     """
 
-    DROPPED: ClassVar[dict[str, Any]] = {"types": None}
     STATE = stored(
         n_features_in_=Number(int, size="d"),
         classes_=Names("k"),
@@ -112,7 +110,6 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         penalty: Literal["l2", "l1"] = "l2",
         strength: Positive = 0.5,
         count_labeled: bool = True,
-        decisions: Literal["best", "marginals"] = "best",
         max_iter: Annotated[int, AtLeast(1)] = 1000,
     ) -> None:
         self.estimator = estimator
@@ -121,7 +118,6 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         self.penalty = penalty
         self.strength = strength
         self.count_labeled = count_labeled
-        self.decisions = decisions
         self.max_iter = max_iter
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -155,7 +151,7 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         if not hasattr(base, "coef_"):
             raise ParameterError(f"{_WHO}: estimator must be a linear classifier with coef_, got {base!r}.")
         counted = rows if self.count_labeled or len(labels.unlabeled) == 0 else rows[labels.unlabeled]
-        features = CondensedFeatures(base, self.discount, self.resolution, decisions=self.decisions)
+        features = CondensedFeatures(base, self.discount, self.resolution)
         self.features_ = features.fit(counted)
         settings: dict[str, Any] = {"penalty": self.penalty, "strength": self.strength, "max_iter": self.max_iter}
         model = self.features_.retrain(rows[labeled], labels.codes[labeled], **settings)
@@ -227,6 +223,11 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
 
     def _state(self) -> dict[str, Any]:
         return {name: value for name, value in super()._state().items() if name != "features_"}
+
+    @classmethod
+    def _from_state(cls, state: Mapping[str, Any]) -> Self:
+        # Parameters of earlier versions that matter for training alone.
+        return super()._from_state({name: state[name] for name in state if name not in ("types", "decisions")})
 
     def _check_state(self) -> None:
         if len(self.member_of_) - self.n_features_in_ - len(self.split_) not in (0, 1):

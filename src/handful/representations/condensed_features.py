@@ -64,8 +64,6 @@ class FlatSpace:
     ----------
     model : fitted classifier
         With ``coef_``, ``intercept_`` and ``classes_``.
-    marginals : bool
-        Count each label by its probability (softmax of the scores), instead of the best label.
 
     Notes
     -----
@@ -84,10 +82,9 @@ class FlatSpace:
     ([2.0, 0.0, 0.0, 0.0, 1.0, 0.0], ['columns', '(intercept)'])
     """
 
-    def __init__(self, model: Any, marginals: bool = False) -> None:
+    def __init__(self, model: Any) -> None:
         weights, intercept, self.classes = _outputs(model)
         self.model = model
-        self.marginals = marginals
         self.has_intercept = bool(getattr(model, "fit_intercept", bool(intercept.any())))
         self.n_columns = weights.shape[0]
         self.n_labels = len(self.classes)
@@ -100,11 +97,11 @@ class FlatSpace:
         self._types = np.zeros(self.n_basis, dtype=np.int64)
         self._types[self.n_columns :] = 1
         described = self._weights.tobytes() + self._types.tobytes() + repr(self.classes.tolist()).encode()
-        self.fingerprint = hashlib.sha256(described).hexdigest() + " marginals" * marginals
+        self.fingerprint = hashlib.sha256(described).hexdigest()
 
     def state(self) -> dict[str, Any]:
         """Return what a model file needs besides the base model."""
-        return {"marginals": True} if self.marginals else {}
+        return {}
 
     def batches(self, part: Any) -> Iterator[Any]:
         """Cut rows."""
@@ -114,10 +111,7 @@ class FlatSpace:
     def count(self, inputs: Any, chosen: np.ndarray, basis: np.ndarray) -> int:
         """Count columns with the label that the model gives each row."""
         rows = Multiclass(self._rows(inputs), self.n_labels)
-        if self.marginals:
-            chosen += rows.expected_counts(self._weights)[1]
-        else:
-            chosen += feature_counts(rows, rows.argmax(self._weights))
+        chosen += feature_counts(rows, rows.argmax(self._weights))
         basis += np.bincount(rows.X.indices, weights=rows.X.data, minlength=self.n_basis)
         return int(rows.n_inputs)
 
@@ -313,9 +307,6 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
     base_step : float or None, default=None
         Keep what the base model learned besides the potency: features share a weight only if their base weights, rounded
         to multiples of this, are equal too. See Notes.
-    decisions : {"best", "marginals"}, default="best"
-        What is counted of unlabeled data: the features of the model's best outputs, as in the paper, or what it expects
-        of each feature by the probabilities that it gives to all outputs.
 
     Attributes
     ----------
@@ -386,7 +377,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
     """
 
     STATE = stored(counts_=Record(FeatureCounts.STATE))
-    DROPPED: ClassVar[dict[str, Any]] = {"global_phi": False, "types": None}
+    DROPPED: ClassVar[dict[str, Any]] = {"global_phi": False, "types": None, "decisions": "best"}
 
     def __init__(
         self,
@@ -398,7 +389,6 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         min_count: Count = 5,
         count_labeled: bool = False,
         base_step: Step | None = None,
-        decisions: Literal["best", "marginals"] = "best",
     ) -> None:
         self.base_model = base_model
         self.discount = discount
@@ -407,7 +397,6 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         self.min_count = min_count
         self.count_labeled = count_labeled
         self.base_step = base_step
-        self.decisions = decisions
 
     def fit(
         self,
@@ -895,10 +884,9 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         return model
 
     def _new_space(self, labeled: Any) -> FeatureSpace:
-        marginals = self.decisions == "marginals"
         if isinstance(self.base_model, Condensable):
-            return self.base_model.feature_space(labeled, marginals=marginals)
-        return FlatSpace(self.base_model, marginals=marginals)
+            return self.base_model.feature_space(labeled)
+        return FlatSpace(self.base_model)
 
     def _stored_space(self, counts: FeatureCounts) -> FeatureSpace:
         space: FeatureSpace | None
@@ -906,15 +894,12 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
             if isinstance(self.base_model, Condensable):
                 space = self.base_model.stored_space(counts.space)
             else:
-                space = FlatSpace(self.base_model, marginals=bool(counts.space.get("marginals")))
+                space = FlatSpace(self.base_model)
         except (DataError, AttributeError, LookupError, TypeError, ValueError):
             # What a space stores makes sense to its own base model alone.
             space = None
         if space is None or space.fingerprint != counts.fingerprint or space.n_basis != len(counts.basis):
             raise DataError(f"{_WHO}: the counts must be of this base model, got those of another. Count again.")
-        if space.marginals != (self.decisions == "marginals"):
-            other = "best" if self.decisions == "marginals" else "marginals"
-            raise DataError(f'{_WHO}: the counts must be made with decisions="{self.decisions}", got "{other}".')
         if len(counts.chosen_ids) and counts.chosen_ids[-1] >= space.n_features:
             raise DataError(f"{_WHO}: the stored counts are damaged.")
         return space

@@ -242,7 +242,6 @@ def _lines(part: TextPiece) -> Iterator[list[str]]:
 
 _KIND = "feature-counts"
 _BLOCK = 1 << 22
-_STEPS = 1 << 20  # probabilities are counted in such parts of one, so that their sums are exact in whatever order
 
 
 @method(_KIND, paper="suzuki2011", task="model")
@@ -493,9 +492,6 @@ class _Summarize:
         for inputs in self.space.batches(self.read(shard)):
             size += self.space.count(inputs, chosen, basis)
         ids, counts = _drain(chosen)
-        if self.space.marginals:
-            counts = np.rint(counts * _STEPS) / _STEPS
-            ids, counts = ids[counts != 0.0], counts[counts != 0.0]
         basis_ids, basis_found = _drain(basis)
         self._spare.append((chosen, basis))
         return {"chosen_ids": ids, "chosen": counts, "basis_ids": basis_ids, "basis": basis_found, "size": size}

@@ -33,8 +33,6 @@ class FeatureSpace(Protocol):
         Name of each feature type (template). Features are condensed within their type only.
     fingerprint : str
         Names the base model and the numbering: counts made in different spaces are never mixed.
-    marginals : bool
-        Whether `count` takes what the base model expects, instead of its best outputs.
 
     Notes
     -----
@@ -50,7 +48,6 @@ class FeatureSpace(Protocol):
     n_basis: int
     type_names: list[str]
     fingerprint: str
-    marginals: bool
 
     def state(self) -> dict[str, Any]:
         """Return what a file needs to rebuild the space from the base model: arrays, lists and JSON values."""
@@ -72,8 +69,7 @@ class FeatureSpace(Protocol):
         inputs : Any
             One batch.
         chosen : ndarray of float64, shape (n_features,)
-            Receives R, paper section 3: how much of each feature the best outputs have; ``structure.joint_features(best)``. With
-            marginals, how much outputs have on average: ``structure.expected_counts``.
+            Receives R, paper section 3: how much of each feature the best outputs have; ``structure.joint_features(best)``.
         basis : ndarray of float64, shape (n_basis,)
             Receives what `even` needs.
 
@@ -121,7 +117,7 @@ class FeatureSpace(Protocol):
 class Condensable(Protocol):
     """A fitted model whose features can be condensed."""
 
-    def feature_space(self, labeled: Any = None, *, marginals: bool = False) -> FeatureSpace:
+    def feature_space(self, labeled: Any = None) -> FeatureSpace:
         """Give numbers to all features that may gain potency.
 
         Parameters
@@ -129,8 +125,6 @@ class Condensable(Protocol):
         labeled : sequence or None
             Inputs of the labeled data: every observation in them gets a number with every label, also where training
             gave it weight 0. None takes the observations that the fitted model still knows.
-        marginals : bool
-            Count what the model expects, instead of its best outputs.
         """
         ...
 
@@ -323,8 +317,6 @@ class CondensingSettings:
         Which observations are known: those of the labeled inputs, or, for a parser, also those of the raw text.
     min_count : int, default=5
         Cut-off for the vocabulary 'all'.
-    decisions : {"best", "marginals"}, default="best"
-        What is counted of raw text: the model's best outputs, or all outputs, each as far as it is likely.
     penalty : {"l2", "l1"}, default="l2"
         Of the weights; l1 makes the model even smaller.
     strength : float, default=1.0
@@ -345,7 +337,6 @@ class CondensingSettings:
     drop: Annotated[float, AtLeast(0)] | Literal["auto"] = "auto"
     vocabulary: Literal["labeled", "all"] = "labeled"
     min_count: Count = 5
-    decisions: Literal["best", "marginals"] = "best"
     penalty: Literal["l2", "l1"] = "l2"
     strength: Annotated[float, Range(0, 1e9, open_low=True)] = 1.0
     max_iter: Count | None = None
@@ -367,7 +358,6 @@ class CondensingSettings:
             vocabulary=self.vocabulary,
             min_count=self.min_count,
             base_step=(self.base_step or _usual_step(base_model)) if kept else None,
-            decisions=self.decisions,
         )
 
     def training(self, base_model: Any) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
-from scipy.sparse.linalg import svds
 
 from handful.errors import DataError, Progress
 from handful.kernels.brown import END, window_keys
@@ -29,7 +28,6 @@ from handful.representations.text_stream import (
 
 START_MARK = "<S>"
 STOP_MARK = "</S>"
-_DENSE_SIDE = 4096
 _KEYS_PER_BLOCK = 1 << 23
 _LEAST_COMPONENTS, _MOST_COMPONENTS, _WORDS_A_COMPONENT = 3, 250, 5
 
@@ -82,7 +80,7 @@ class ContextSimilarity(TextModel):
     Ties among context words go in alphabetical order; among nearest words to the more frequent one.
 
     Cost: O(n_tokens * window) to count, O(c^3) for the decomposition with c the number of columns (context words times
-    2 * window), or by Lanczos iterations where both sides of the table are longer than 4,096.
+    2 * window) or of words, whichever is less.
 
     Examples
     --------
@@ -263,20 +261,14 @@ def _unit_rows(table: Any) -> Any:
 def _left_singular_vectors(table: sparse.csr_array, rank: int) -> np.ndarray:
     """Return at most `rank` left singular vectors, those of the largest singular values first."""
     n_rows, n_columns = table.shape
-    if min(n_rows, n_columns) > _DENSE_SIDE:
-        side = min(n_rows, n_columns)
-        # A fixed start makes the iteration repeatable.
-        left, values, _ = svds(table, k=min(rank, side - 1), v0=np.ones(side), solver="arpack")
-        left = left[:, np.argsort(-values)]
-    else:
-        narrow = n_columns <= n_rows
-        gram = (table.T @ table if narrow else table @ table.T).toarray()
-        side = len(gram)
-        squares, vectors = eigh(gram, subset_by_index=(max(side - rank, 0), side - 1))
-        values, vectors = np.sqrt(np.maximum(squares[::-1], 0.0)), vectors[:, ::-1]
-        # The smallest singular value that squaring leaves above rounding.
-        kept = values > values[:1].max(initial=0.0) * 1e-7
-        values, vectors = values[kept], vectors[:, kept]
-        left = (table @ vectors) / values if narrow else vectors
+    narrow = n_columns <= n_rows
+    gram = (table.T @ table if narrow else table @ table.T).toarray()
+    side = len(gram)
+    squares, vectors = eigh(gram, subset_by_index=(max(side - rank, 0), side - 1))
+    values, vectors = np.sqrt(np.maximum(squares[::-1], 0.0)), vectors[:, ::-1]
+    # The smallest singular value that squaring leaves above rounding.
+    kept = values > values[:1].max(initial=0.0) * 1e-7
+    values, vectors = values[kept], vectors[:, kept]
+    left = (table @ vectors) / values if narrow else vectors
     signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
     return np.asarray(left * np.where(signs == 0, 1.0, signs))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import codecs
 import io
 import os
-import tempfile
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import IO, Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -342,7 +341,6 @@ def overlapping(blocks: Iterable[np.ndarray], overlap: int, start: np.ndarray) -
 MAX_TYPES, MAX_PAIRS = 2_000_000, 20_000_000
 """Most words, and most pairs of words, that are held while counting; beyond it the rarest are forgotten."""
 _BLOCK = 1 << 22
-_SPILL_BYTES = 64 << 20
 
 
 class TokenStream:
@@ -356,16 +354,10 @@ class TokenStream:
         How often each number occurs; ``counts[SENTENCE_END]`` is the number of sentences that have words.
     """
 
-    _file: IO[bytes] | None = None
-
     def __init__(self, words: Sequence[str], numbers: np.ndarray) -> None:
         self.index = {word: number for number, word in enumerate(words, start=1)}
         self.counts = np.bincount(numbers, minlength=len(words) + 1).astype(np.int64)
         self._blocks = [numbers]
-
-    def __del__(self) -> None:
-        if self._file is not None:
-            self._file.close()
 
     @property
     def n_tokens(self) -> int:
@@ -390,18 +382,12 @@ class TokenStream:
         self.counts = np.concatenate((self.counts, np.zeros(size - len(self.counts), dtype=np.int64)))
         self.counts[table] += other.counts
         self._blocks.extend(table[block] for block in other._blocks)
-        if sum(block.nbytes for block in self._blocks) > _SPILL_BYTES:
-            self._spill()
         if len(index) > max_types:
             self._forget_rare(max_types)
         return self
 
     def blocks(self, size: int = _BLOCK) -> Iterator[np.ndarray]:
         """Yield the numbers in blocks of at most `size`, in text order."""
-        if self._file is not None:
-            self._file.seek(0)
-            while len(block := np.frombuffer(self._file.read(4 * size), dtype=np.int32)):
-                yield block
         for block in self._blocks:
             for start in range(0, len(block), size):
                 yield block[start : start + size]
@@ -417,14 +403,6 @@ class TokenStream:
         for place, word in enumerate(words):
             places[self.index[word]] = place
         return places
-
-    def _spill(self) -> None:
-        if self._file is None:
-            self._file = tempfile.TemporaryFile(prefix="handful-")  # noqa: SIM115 (lives as long as the stream)
-        self._file.seek(0, os.SEEK_END)
-        for block in self._blocks:
-            self._file.write(block.tobytes())
-        self._blocks = []
 
     def _forget_rare(self, max_types: int) -> None:
         # All words with the same count share one fate, so the order of words in the text does not matter.

@@ -470,7 +470,7 @@ class CRF(ProbabilisticTagger):
         pairs = [(str(self.classes_[p // n]), str(self.classes_[p % n])) for p in self._layout.pairs[heaviest]]
         return dict(zip(pairs, weights[heaviest].tolist(), strict=True))
 
-    def feature_space(self, labeled: Sequence[Tokens] | None = None, *, marginals: bool = False) -> ChainSpace:
+    def feature_space(self, labeled: Sequence[Tokens] | None = None) -> ChainSpace:
         """Give numbers to all features that may gain potency; see `handful.representations.potency`.
 
         Parameters
@@ -478,8 +478,6 @@ class CRF(ProbabilisticTagger):
         labeled : list of lists of str, or of Sentence, or None
             The training sentences: also observations to which training gave weight 0 get numbers. None takes the
             observations that the model still knows.
-        marginals : bool
-            Count what the model expects instead of its best outputs.
 
         Returns
         -------
@@ -487,7 +485,7 @@ class CRF(ProbabilisticTagger):
             The numbering.
         """
         check_is_fitted(self)
-        return ChainSpace.of(self, labeled, marginals=marginals)
+        return ChainSpace.of(self, labeled)
 
     def stored_space(self, state: Mapping[str, Any]) -> ChainSpace:
         """Return the space that wrote this state.
@@ -503,7 +501,7 @@ class CRF(ProbabilisticTagger):
             The same numbering.
         """
         vocabulary = Extractor.from_state(state["vocabulary"], self.lookups)
-        return ChainSpace(self, vocabulary, marginals=bool(state.get("marginals")))
+        return ChainSpace(self, vocabulary)
 
     def with_features(self, extractor: Extractor, layout: ChainLayout, weights: np.ndarray) -> CRF:
         """Return a tagger with the same labels and rules, but other features.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from itertools import chain as chained
 from itertools import pairwise
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from handful.errors import DataError
-from handful.kernels.hashing import add_pairs, add_shares, spread_rows
+from handful.kernels.hashing import add_pairs, spread_rows
 from handful.linear.chain import ChainStructure
 from handful.linear.chain_layout import ChainLayout, LegalParts, labels_before
 from handful.preprocessing.extractor import Extractor, Predicates, in_order, joined, numbers_in
@@ -37,8 +36,6 @@ class ChainSpace:
         The fitted base model.
     extractor : Extractor
         Knows every observation that may gain potency, those of the model included.
-    marginals : bool
-        Count what the model expects instead of its best labeling.
 
     Notes
     -----
@@ -47,10 +44,9 @@ class ChainSpace:
     positions it was seen at, so two or three sums an observation stand for all its labels.
     """
 
-    def __init__(self, model: Any, extractor: Extractor, *, marginals: bool = False) -> None:
+    def __init__(self, model: Any, extractor: Extractor) -> None:
         self.model = model
         self.extractor = extractor
-        self.marginals = marginals
         n = self.n_labels = len(model.classes_)
         self.legal = np.flatnonzero(model.allowed_.ravel())
         self._legal_rank = np.full(n * n + 1, -1, dtype=np.int64)
@@ -82,19 +78,19 @@ class ChainSpace:
         self.fingerprint = self._fingerprint()
 
     @classmethod
-    def of(cls, model: Any, sentences: Sequence[Tokens] | None, *, marginals: bool = False) -> ChainSpace:
+    def of(cls, model: Any, sentences: Sequence[Tokens] | None) -> ChainSpace:
         """Return the space of a model's own observations and those of some sentences."""
         known = model.extractor
         if sentences is None or known.hash_bits is not None:
-            return cls(model, known, marginals=marginals)
+            return cls(model, known)
         sentences, _ = check_sentences(sentences, "CondensedFeatures")
         fresh = Extractor(map(str, known.templates), min_count=model.min_count, lookups=known.lookups)
         vocabulary = joined([fresh.fit(sentences, who="CondensedFeatures"), known])
-        return cls(model, vocabulary, marginals=marginals)
+        return cls(model, vocabulary)
 
     def state(self) -> dict[str, Any]:
         """Return what a model file needs in addition to the base model."""
-        return {"vocabulary": self.extractor.state()} | ({"marginals": True} if self.marginals else {})
+        return {"vocabulary": self.extractor.state()}
 
     def batches(self, part: Iterable[Tokens]) -> Iterator[list[Tokens]]:
         """Cut sentences."""
@@ -112,10 +108,7 @@ class ChainSpace:
     def count(self, inputs: Sequence[Tokens], chosen: np.ndarray, basis: np.ndarray) -> int:
         """Count observations with the labels that the base model gives them."""
         observed = self.extractor.transform(inputs, who="CondensedFeatures")
-        if self.marginals:
-            self._count_expected(observed, chosen)
-        else:
-            self._count_best(observed, chosen)
+        self._count_best(observed, chosen)
         # A: how often it would be there if all outputs were equally likely.
         place = self._even.classes(observed.offsets)
         amounts = np.repeat(self._even.r_bar(observed.offsets, place), np.diff(observed.offsets))
@@ -143,23 +136,6 @@ class ChainSpace:
             triple = (two_before * self.n_labels + before) * self.n_labels + codes
             ids, times = np.unique(triple[two_before >= 0], return_counts=True)
             triples[np.searchsorted(self._triples, ids)] += times
-
-    def _count_expected(self, observed: Predicates, chosen: np.ndarray) -> None:
-        # Beyond the paper: R as the mean over all outputs, each as often as the base model finds it likely.
-        layout, weights = self._expecting
-        chain = self.model.chain(self.extractor, layout, observed)
-        rest = int(self.starts[1])
-        if rest < self.n_features:
-            chosen[rest:] += chain.expected_counts(weights)[1][int(layout.starts[1]) :]
-        _add_shares(observed, chain.label_marginals(weights), self._node_rank, chosen[:rest])
-
-    @cached_property
-    def _expecting(self) -> tuple[ChainLayout, np.ndarray]:
-        """Return a layout of the base model's features and all that are more than a label, with the base weights."""
-        weights = self.base_weights(np.arange(self.n_features))
-        wanted = weights != 0.0
-        wanted[self.starts[1] :] = True
-        return self.layout(np.flatnonzero(wanted)), weights[wanted]
 
     def even(self, basis: np.ndarray, start: int, stop: int) -> np.ndarray:
         """Return A from the sums of each observation at first, second and later positions."""
@@ -311,7 +287,7 @@ class ChainSpace:
         for array in (*state["keys"], model.weights_, *layout, model.allowed_, model.allowed_first_):
             digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(repr(model.classes_.tolist()).encode())
-        return digest.hexdigest() + " marginals" * self.marginals
+        return digest.hexdigest()
 
 
 def _add(
@@ -326,18 +302,6 @@ def _add(
     add_pairs(observed.rows, targets, amounts, _OWN, width, sums)
     spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
     add_pairs(observed.direct, targets, amounts, ranks, width, out)
-
-
-def _add_shares(observed: Predicates, shares: np.ndarray, ranks: np.ndarray, out: np.ndarray) -> None:
-    """Add the amounts of all targets at each token to the cells of its predicates."""
-    n_rows, width = len(observed.row_offsets) - 1, shares.shape[1]
-    if n_rows * width > _MOST_CELLS:
-        add_shares(observed.ids, shares, ranks, out)
-        return
-    sums = np.zeros(n_rows * width)
-    add_shares(observed.rows, shares, np.arange(n_rows), sums)
-    spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
-    add_shares(observed.direct, shares, ranks, out)
 
 
 def _renumbered(observed: Predicates, numbers: np.ndarray) -> Predicates:
