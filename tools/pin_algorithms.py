@@ -251,7 +251,7 @@ def kernel_pca() -> dict[str, Any]:
         "supervised": {"use_unlabeled": False},
         "semi-supervised": {},
         "rbf": {"kernel": "rbf", "n_components": 6, "vote": "dudani", "n_neighbors": 3, "metric": "cosine"},
-        "landmarks": {"kernel": "rbf", "n_landmarks": 20, "solver": "nystrom", "n_components": 5, "random_state": 0},
+        "landmarks": {"kernel": "rbf", "n_landmarks": 20, "n_components": 5, "random_state": 0},
         "cv": {"n_neighbors": "cv", "n_components": "cv", "random_state": 0},
     }
     X, y = cloud("kernel pca", n=80)

@@ -117,7 +117,7 @@ def structure_of(arc, sibling, projective, single_root):
                 weights[number] = sibling[parts[number]]
     begins = np.arange(len(parts))
     ends = begins + [part[-1] not in (0, part[0]) for part in parts]  # nothing is its own head or the head of the root
-    features = PartFeatures(begins.astype(np.int32), np.empty(0), begins, ends)
+    features = PartFeatures(begins.astype(np.int32), begins, ends)
     order = 1 if sibling is None else 2
     tree = TreeStructure(
         np.array([0, n]), lambda _: features, len(parts), order=order, projective=projective, single_root=single_root

@@ -423,14 +423,12 @@ def _append_found(
 
 
 @njit(cache=True, nogil=True)
-def score_parts(
-    ids: np.ndarray, values: np.ndarray, begins: np.ndarray, ends: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
+def score_parts(ids: np.ndarray, begins: np.ndarray, ends: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Add up the weights of each part.
 
     Parameters
     ----------
-    ids, values, begins, ends : ndarray
+    ids, begins, ends : ndarray
         Features of the parts.
     weights : ndarray of float64
         Weights.
@@ -442,33 +440,25 @@ def score_parts(
 
     Examples
     --------
-    >>> score_parts(np.array([0, 1]), np.empty(0), np.array([0, 1]), np.array([2, 2]), np.array([1.0, 2.0])).tolist()
+    >>> score_parts(np.array([0, 1]), np.array([0, 1]), np.array([2, 2]), np.array([1.0, 2.0])).tolist()
     [3.0, 2.0]
     """
     scores = np.zeros(len(begins))
-    plain = len(values) == 0
     for p in range(len(begins)):
         total = 0.0
         for k in range(begins[p], ends[p]):
-            total += weights[ids[k]] if plain else weights[ids[k]] * values[k]
+            total += weights[ids[k]]
         scores[p] = total
     return scores
 
 
 @njit(cache=True, nogil=True)
-def count_parts(
-    ids: np.ndarray,
-    values: np.ndarray,
-    begins: np.ndarray,
-    ends: np.ndarray,
-    amounts: np.ndarray,
-    counts: np.ndarray,
-) -> None:
+def count_parts(ids: np.ndarray, begins: np.ndarray, ends: np.ndarray, amounts: np.ndarray, counts: np.ndarray) -> None:
     """Add to each feature how much there is of its parts; the reverse of `score_parts`.
 
     Parameters
     ----------
-    ids, values, begins, ends : ndarray
+    ids, begins, ends : ndarray
         Features of the parts.
     amounts : ndarray of float64
         How much there is of each part.
@@ -478,15 +468,14 @@ def count_parts(
     Examples
     --------
     >>> counts = np.zeros(2)
-    >>> count_parts(np.array([0, 1]), np.empty(0), np.array([0, 1]), np.array([2, 2]), np.array([1.0, 3.0]), counts)
+    >>> count_parts(np.array([0, 1]), np.array([0, 1]), np.array([2, 2]), np.array([1.0, 3.0]), counts)
     >>> counts.tolist()
     [1.0, 4.0]
     """
-    plain = len(values) == 0
     for p in range(len(begins)):
         if amounts[p] != 0.0:
             for k in range(begins[p], ends[p]):
-                counts[ids[k]] += amounts[p] if plain else amounts[p] * values[k]
+                counts[ids[k]] += amounts[p]
 
 
 @njit(cache=True, nogil=True)

@@ -78,15 +78,12 @@ class PartFeatures(NamedTuple):
     ----------
     ids : ndarray of int32
         Features of the parts, one part after the other.
-    values : ndarray of float64
-        Amount of each; empty if all are 1.
     begins, ends : ndarray of int32 or int64, shape (n_parts,)
         Where the features of each part start and end. Arc ``(h, m)`` of n words is part ``h * (n + 1) + m``; with order 2,
         the pairs come after the arcs, numbered as by `handful.kernels.trees.pair_starts`.
     """
 
     ids: np.ndarray
-    values: np.ndarray
     begins: np.ndarray
     ends: np.ndarray
 
@@ -121,7 +118,7 @@ class TreeStructure:
     Examples
     --------
     >>> offsets, begins = np.array([0, 2]), np.arange(9)
-    >>> trees = TreeStructure(offsets, lambda number: PartFeatures(np.arange(9), np.empty(0), begins, begins + 1), 9)
+    >>> trees = TreeStructure(offsets, lambda number: PartFeatures(np.arange(9), begins, begins + 1), 9)
     >>> trees.argmax(np.array([0.0, 1.0, 2.0, 0.0, 0.0, 5.0, 0.0, 3.0, 0.0])).tolist()
     [0, 1]
     """
@@ -235,11 +232,10 @@ class TreeStructure:
 
     def joint_features_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of the tree of one sentence and their amounts."""
-        ids, values, begins, ends = self._features(number)
+        ids, begins, ends = self._features(number)
         chosen = parts_of_tree(output, self.starts(len(output)), self.second)
         places = np.concatenate([np.empty(0, dtype=np.int64), *(np.arange(begins[p], ends[p]) for p in chosen)])
-        amounts = values[places] if len(values) else np.ones(len(places))
-        return ids[places].astype(np.int64), amounts
+        return ids[places].astype(np.int64), np.ones(len(places))
 
     def possible_features(self, number: int) -> np.ndarray:
         """Return every feature that any tree of a sentence may have."""

@@ -18,7 +18,6 @@ from handful.parsing.templates import TemplateSet, show_key
 
 CACHE_BYTES = 1 << 30
 _CHUNK_KEYS = 1 << 23
-_NOTHING = np.empty(0)
 _NO_STARTS = np.empty((0, 0), dtype=np.int64)
 
 
@@ -172,10 +171,10 @@ class SentenceFeatures:
         features = self.features
         root, n, pairs = self._place(number)
         ids, begins, ends = features_of_sentence(self.codes, root, n, features.spec, features.table, pairs)
-        parts = PartFeatures(ids, _NOTHING, begins, ends)
+        parts = PartFeatures(ids, begins, ends)
         size = ids.nbytes + begins.nbytes + ends.nbytes
         if size <= self.cache_bytes:
             self.cache_bytes -= size
-            parts = PartFeatures(ids.copy(), _NOTHING, begins, ends)
+            parts = PartFeatures(ids.copy(), begins, ends)
             self._kept[number] = parts
         return parts
