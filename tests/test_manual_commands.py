@@ -33,7 +33,7 @@ QUICK = {
     r"\S+ curve ": "--n-splits 2",
     r"\S+ fit tagger ": "--max-iter 10 --jobs 1 --encoding as-is --outside-bias 0 --templates general",
     r"\S+ fit parser ": "--max-iter 2 --jobs 1",
-    r"\S+ fit prototypes ": "--max-iter 5 --n-starts 1 --similarity none --jobs 1",
+    r"\S+ fit prototypes ": "--max-iter 5 --similarity none --jobs 1",
     r"\S+ fit senses ": "--jobs 1",
     r"\S+ condense (?!.*--rows)(?!.*--html)": "--max-iter 5",
     r"\S+ condense .*(--rows|--html)": "--yes",
