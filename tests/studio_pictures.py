@@ -58,6 +58,7 @@ def pictures(browser: Any, folder: Path, work: Path) -> None:
     """Take all pictures."""
     from sklearn.datasets import load_digits, load_iris
 
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # tests has a folder papers, too
     from handful.data.word_lists import write_prototypes
     from papers.generated import APARTMENT_PROTOTYPES, make_apartment_ads
 
