@@ -18,9 +18,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from handful.comparison.fit import fit_method
+from handful.comparison.fit import fit_method, fit_with_witnesses
 from handful.comparison.splits import few_labels
-from handful.comparison.witnesses import fit_with_witnesses
 from handful.data.table import as_table
 
 REPORT = (

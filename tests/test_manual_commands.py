@@ -43,7 +43,6 @@ QUICK = {
 # Commands that are not run here, each with the reason.
 NOT_RUN = {
     "demo": "tests/cli/test_demo.py runs it",
-    "warmup": "compiles for a minute; tests/models runs it",
     "vectors distill": "needs torch and a model of 90 MB; tests/cli/test_vectors.py runs it with a made model",
     "fit tagger train.jsonl --unlabeled raw.txt": "its file is written by spaCy, which the tests do not install",
 }

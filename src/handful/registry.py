@@ -260,7 +260,6 @@ METHODS: dict[TaskName, dict[str, str]] = {
         "team": "handful.models.legacy",
         "text-team": "handful.models.legacy",
         "shrunk-bayes": "handful.models.legacy",
-        "with-shares": "handful.models.adapters",
         "hashed-table": "handful.preprocessing.word_tables",
         "nearest-rows": "handful.models.condensed_rows",
         "condensed-rows": "handful.models.condensed_rows",

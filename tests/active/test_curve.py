@@ -15,10 +15,9 @@ from handful.active.curve import (
     labels_needed,
     learning_curve,
     nested_scores,
-    predict_or_only,
     refusal,
 )
-from handful.active.estimates import MIN_RANDOM, estimate_accuracy, stopping_rule
+from handful.active.estimates import MIN_RANDOM, estimate_accuracy
 from handful.active.merge import SELECTION
 from handful.active.query import ActiveLearner
 from handful.errors import DataError, ParameterError
@@ -127,7 +126,6 @@ def test_training_sets_are_nested_and_apart_from_the_test_rows():
     for first, second in pairwise(seen[: len(sizes)]):
         assert first[0] < second[0]
     assert curve_sizes(5, 2).tolist() == []
-    assert predict_or_only(answer, np.arange(2), np.array([1, 1]), np.arange(3)).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize(("after", "n_kept"), [(3, 3), (1, None)])
@@ -148,46 +146,6 @@ def test_an_interruption_keeps_the_draws_that_are_done(after, n_kept):
         assert len(run()) == n_kept
 
 
-def test_the_stopping_rule_bounds_the_change():
-    rng = np.random.default_rng(0)
-    base = rng.integers(0, 3, 2000)
-    other = base.copy()
-    other[:400] = (other[:400] + 1) % 3
-    going = stopping_rule([40, 80, 160], [base, other, base], counts={0: 60, 1: 60, 2: 40})
-    assert going.agreement == (0.8, 0.8)
-    assert all(0.2 < bound < 0.22 for bound in going.bound)
-    assert not going.stop
-    assert going.text.startswith("Go on")
-    done = stopping_rule([40, 80, 160], [base, base, base], counts={0: 60, 1: 60, 2: 40})
-    assert done.bound[-1] == pytest.approx(1 - 0.05 ** (1 / 2000))
-    assert done.stop
-    assert not stopping_rule([40, 80], [base, base], counts={0: 60, 1: 60, 2: 40}).stop  # once may be chance
-    assert stopping_rule([10, 20], [base, (base + 1) % 3], counts={0: 5, 1: 5, 2: 10}).bound == (1.0,)
-    assert "too few labels" in stopping_rule([10], [base], counts={0: 3, 1: 3, 2: 4}).text
-
-
-def test_few_labels_never_advise_to_stop():
-    same = [np.repeat(["no", "yes"], 1000)] * 3
-    few = stopping_rule([6, 12, 25], same, counts={"no": 16, "yes": 9})
-    assert not few.stop
-    assert few.text == (
-        "Go on: the last models agree on 100% of the rows, but 25 labels are too few to trust that: it takes 59, "
-        "and 5 of each class."
-    )
-    rare = stopping_rule([6, 12, 25], same, counts={"no": 22, "yes": 3})
-    assert "but 25 labels, 3 of them yes, are too few to trust that" in rare.text
-    assert not stopping_rule([40, 80, 160], same, counts={"no": 156, "yes": 4}).stop
-    stops = [stopping_rule([20, 40, n], same, counts={"no": n - 5, "yes": 5}).stop for n in (58, 59)]
-    assert stops == [False, True]
-
-
-def test_models_that_never_give_a_label_do_not_advise_to_stop():
-    always = [np.repeat(["no"], 1000)] * 3
-    told = stopping_rule([40, 80, 160], always, counts={"no": 150, "yes": 10})
-    assert not told.stop
-    assert told.text.endswith("but none of these gets the label yes, which 10 of the 160 labels are.")
-
-
 def clouds(n: int = 120, n_raw: int = 80) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, n + n_raw)
@@ -206,20 +164,6 @@ def test_the_budget_says_everything():
     assert told.n_random == 120
     assert (told.forecast is None) == (told.refused is not None)
     assert told == learning_curve(X, y, goal=0.5, n_splits=5)
-    assert told.stopping.n_labels[-1] == 120
-
-
-def test_without_unlabeled_rows_the_stopping_rule_asks_rows_that_no_model_saw():
-    rng = np.random.default_rng(0)
-    y = np.array(["no", "yes"], dtype=object)[rng.integers(0, 2, 400)]
-    noise = learning_curve(rng.normal(size=(400, 5)), y, n_splits=2).stopping
-    assert noise.n_labels[-1] == 300
-    assert noise.agreement[-1] < 0.9  # nearest neighbors and trees agree on every row that they have seen
-    assert not noise.stop
-    assert noise.text.endswith("There are no unlabeled rows: this is of 100 labeled ones that were held back.")
-    clear = learning_curve(np.where(y == "yes", 9.0, 0.0)[:, None] + rng.normal(size=(400, 1)), y, n_splits=2).stopping
-    assert clear.stop
-    assert "unlabeled" not in learning_curve(*clouds(), n_splits=2).stopping.text
 
 
 def test_too_little_and_wrong_input_are_told():

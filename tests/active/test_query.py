@@ -6,18 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.telling import open_share
-from oracles.typical import typical_rows
 from scipy import sparse
 
+from handful.active.estimates import encode_table
 from handful.active.merge import SELECTION, merge_labels
-from handful.active.points import as_points, encode_table, neighborhood, typicality_within
 from handful.active.query import KNOWN_CLUSTER, NEW_CLUSTER, OUTLIER, RANDOM, ActiveLearner, suggest
 from handful.active.strategies import (
     STRATEGIES,
+    as_points,
     choose_expected,
     choose_informative,
-    choose_margin,
-    choose_typical,
     margins,
     nearness,
     query_strategy,
@@ -33,16 +31,6 @@ CENTERS = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
 def clouds(n_each: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     codes = np.repeat(np.arange(4), n_each)
     return CENTERS[codes] + np.random.default_rng(seed).normal(size=(4 * n_each, 2)), codes
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.booleans()), min_size=1, max_size=25),
-    st.integers(1, 8),
-)
-def test_typical_choice_is_that_of_the_paper(rows, n):
-    clusters, typicality, labeled = (list(column) for column in zip(*rows, strict=True))
-    chosen = choose_typical(np.array(clusters), np.array(typicality, dtype=float), np.array(labeled), n)
-    assert chosen == typical_rows(clusters, typicality, labeled, n)
 
 
 @given(
@@ -79,9 +67,6 @@ def test_without_labels_every_region_comes_first():
     assert {codes[pick.row] for pick in picks} == {0, 1, 2, 3}
     assert all(pick.suggestion is None and pick.confidence is None for pick in picks)
     assert {pick.reason for pick in picks} <= {NEW_CLUSTER, OUTLIER}
-    typical = suggest(X, n=4, strategy="typical")
-    assert {codes[pick.row] for pick in typical} == {0, 1, 2, 3}
-    assert {pick.reason for pick in typical} == {NEW_CLUSTER}
 
 
 def test_the_region_without_a_label_is_chosen():
@@ -90,7 +75,7 @@ def test_the_region_without_a_label_is_chosen():
     for code in range(3):
         for row in np.flatnonzero(codes == code)[:2]:
             y[row] = "abc"[code]
-    pick = suggest(X, y, n=1, strategy="typical")[0]
+    pick = suggest(X, y, n=1)[0]
     assert codes[pick.row] == 3
 
 
@@ -120,7 +105,7 @@ def test_picks_are_new_distinct_and_repeatable():
     X, codes = clouds()
     y = np.full(len(X), -1)
     y[::7] = codes[::7]
-    for strategy in ("auto", "typical", "margin", "random"):
+    for strategy in ("auto", "margin", "random"):
         picks = suggest(X, y, n=30, strategy=strategy, random_state=3)
         rows = [pick.row for pick in picks]
         assert len(set(rows)) == 30
@@ -188,22 +173,7 @@ def test_rows_of_texts_alone_are_directions_without_what_all_have_in_common():
     assert beside_other_columns.tolist() == parts.tolist()
 
 
-def test_typicality_is_one_by_the_mean_distance():
-    around = neighborhood(np.array([[0.0], [1.0], [3.0]]), 2)
-    assert around.typicality.round(6).tolist() == [0.5, round(2 / 3, 6), 0.4]
-
-
-def test_typical_rows_are_so_within_their_cluster():
-    points = np.array([[0.0], [1.0], [2.0], [2.2], [2.3], [2.4]])
-    clusters = np.array([0, 0, 0, 1, 1, 1])
-    assert typicality_within(points, clusters)[:3].argmax() == 1  # the third is near to the rows of the other cluster
-    assert neighborhood(points, 2).typicality[:3].argmax() == 2
-
-
-def test_margin_choices_are_spread_out():
-    points = np.array([[0.0], [0.01], [0.02], [9.0], [9.01], [9.02]])
-    lead = np.array([0.0, 0.01, 0.02, 0.3, 0.31, 0.32])
-    assert choose_margin(points, lead, np.zeros(6, dtype=bool), 2, 0) == [0, 3]
+def test_margins_are_the_lead_of_the_best_class():
     assert margins(np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])).round(6).tolist() == [0.2, 1.0]
 
 
@@ -271,15 +241,14 @@ def test_reasons_tell_whether_the_nearest_rows_have_labels():
     for code in range(3):
         for row in np.flatnonzero(codes == code)[:4]:
             loop.label(int(row), f"class {code}")
-    for strategy in ("auto", "typical"):
-        for pick in loop.next(8, strategy):
-            labeled = any(int(row) in loop.labels for row in loop.around.near[pick.row])
-            assert pick.reason != NEW_CLUSTER or not labeled
-            assert pick.reason != KNOWN_CLUSTER or labeled
+    for pick in loop.next(8):
+        labeled = any(int(row) in loop.labels for row in loop.near[pick.row])
+        assert pick.reason != NEW_CLUSTER or not labeled
+        assert pick.reason != KNOWN_CLUSTER or labeled
     assert codes[loop.next(1)[0].row] == 3
     assert {pick.reason for pick in ActiveLearner(X, ["a", *[None] * (len(X) - 1)]).next(9)} >= {NEW_CLUSTER}
     most = ["a" if row % 3 else None for row in range(len(X))]
-    assert {pick.reason for pick in suggest(X, most, n=5, strategy="typical")} <= {KNOWN_CLUSTER, OUTLIER, RANDOM}
+    assert {pick.reason for pick in suggest(X, most, n=5)} <= {KNOWN_CLUSTER, OUTLIER, RANDOM}
 
 
 def test_a_single_row_a_single_class_and_equal_rows_work():

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 
 import click
 import pytest
 from cli_kills import COMMANDS, MODEL, finish, killed_runs, start
-from quick_start import run
 
 from handful.cli import group as cli
 from handful.cli import main
@@ -90,18 +88,3 @@ def test_model_files_hold_neither_paths_nor_times(tmp_path, monkeypatch):
         found.append((folder / "m.handful").read_bytes())
     assert found[0] == found[1]
     assert str(tmp_path).encode() not in found[0]
-
-
-def test_the_folder_of_a_pool_is_removed_when_its_process_is_killed(tmp_path):
-    script = (
-        "import os, signal\n"
-        "from handful.comparison.workers import shared_folder\n"
-        "folder = shared_folder()\n"
-        "(folder / 'experiment').write_text('x')\n"
-        "os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    assert run(code=script, env={**os.environ, "TMPDIR": str(tmp_path)}).returncode == -9
-    end = time.monotonic() + 30
-    while list(tmp_path.iterdir()) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert list(tmp_path.iterdir()) == []

@@ -424,7 +424,7 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     code, out, _ = run(capsys, "curve", table, "--target", "kind", "--n-splits", 3)
     assert code == 0
     assert out.splitlines()[0].split()[1:] == [str(size) for size in facts["sizes"]]
-    assert ("handful next" in out) != facts["stopping"]["stop"]
+    assert "handful next" in out
     few = [full[0], *full[1:120:8]]
     table.write_text("\n".join(few) + "\n")
     code, out, _ = run(capsys, "curve", table, "--target", "kind", "--n-splits", 3, "--goal", 0.9)
@@ -442,13 +442,13 @@ def test_an_interrupted_budget_tells_how_many_draws_it_is_of(capsys, table, monk
     table.write_text("\n".join(full) + "\n")
     asked = []
 
-    def interrupted(predict, train, codes, test):
-        asked.append(len(train))
+    def interrupted(model, rows, codes, test, n_classes, seed):
+        asked.append(len(test))
         if len(asked) == 20:
             raise KeyboardInterrupt
-        return np.full(len(test), codes[0])
+        return np.eye(n_classes)[np.zeros(len(test), dtype=int)]
 
-    monkeypatch.setattr("handful.active.curve.predict_or_only", interrupted)
+    monkeypatch.setattr("handful.active.curve.class_proba", interrupted)
     code, out, err = run(capsys, "curve", table, "--target", "kind", "--n-splits", 50, "--json")
     facts = json.loads(out)
     assert code == 130

@@ -153,7 +153,7 @@ COMMANDS = dict(commands(cli))
         (
             "compare",
             "handful.comparison.trials:Limits",
-            {"minutes": "minutes", "trials": "trials", "n_splits": "splits", "memory": "memory_gb"},
+            {"minutes": "minutes", "trials": "trials", "n_splits": "splits"},
         ),
         ("fit table", "handful.comparison.trials:Limits", {"unlabeled_rows": "max_unlabeled", "seed": "seed"}),
         ("next", "handful:suggest", {"n": "n", "strategy": "strategy", "seed": "random_state"}),

@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import handful
-from handful.comparison.splits import LabeledKFold, labeled_scorer
+from handful.comparison.splits import LabeledKFold
 from handful.models.ensemble import Ensemble
 from handful.registry import get_method
 
@@ -65,5 +65,5 @@ def test_frames_with_names_and_missing_cells(few):
 def test_it_works_in_cross_validation(few):
     X, _, labels = few
     model = handful.HandfulClassifier("k-nn", estimate=False)
-    scores = cross_val_score(model, X, labels, cv=LabeledKFold(3), scoring=labeled_scorer())
+    scores = cross_val_score(model, X, labels, cv=LabeledKFold(3))
     assert scores.mean() > 0.5

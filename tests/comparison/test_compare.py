@@ -94,8 +94,6 @@ def test_the_result_has_a_frame_a_model_and_reports(iris, tmp_path):
     assert [row["method"] for row in told["methods"]] == [score.method for score in iris.scores]
     assert told["majority"]["score"] == pytest.approx(1 / 3)
     assert "<table" in iris._repr_html_()
-    pytest.importorskip("matplotlib").use("agg")
-    assert len(iris.plot().get_yticklabels()) == len(iris.scores)
 
 
 def test_the_same_seed_gives_the_same_scores(iris):

@@ -195,3 +195,12 @@ def test_confidence_follows_held_out_labels():
     noisy = np.where(np.random.default_rng(1).random(200) < 0.3, 1 - y, y)
     small = condense_model(TableModel("logistic-regression").fit(X, noisy), X, noisy, n_rows=4)
     assert 0.6 < small.predict_with_confidence(X)[1].mean() < 0.8
+
+
+def test_a_file_without_a_limit_of_confidence_gets_it_when_it_is_loaded(wine, tmp_path):
+    X, few, model = wine
+    small = condense_model(model, X, few, n_rows=6)
+    small.confidence_ = None
+    handful.save(small, tmp_path / "early.handful")
+    n = small.n_labeled_
+    assert handful.load(tmp_path / "early.handful").predict_proba(X).max() <= (n + 1) / (n + 2)

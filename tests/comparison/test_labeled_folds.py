@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from handful.comparison.splits import LabeledKFold, few_labels, labeled_scorer
+from handful.comparison.splits import LabeledKFold, few_labels
 from handful.errors import DataError
 
 
@@ -55,35 +54,14 @@ def test_unlabeled_rows_stay_in_training_and_out_of_scoring(half_labeled):
     assert sorted(tested) == np.flatnonzero(y != -1).tolist()
 
 
-def test_it_works_as_cv_and_scoring_of_scikit_learn(half_labeled):
+def test_it_works_as_cv_of_scikit_learn(half_labeled):
     X, y = half_labeled
-    scores = cross_val_score(LabelsOnly(1), X, y, cv=LabeledKFold(4), scoring=labeled_scorer())
+    scores = cross_val_score(LabelsOnly(1), X, y, cv=LabeledKFold(4))
     assert scores.mean() > 0.9
     naive = cross_val_score(LabelsOnly(1), X, y, cv=4)
     assert naive.mean() < 0.75  # what scikit-learn says when unlabeled rows count as errors
-    search = GridSearchCV(LabelsOnly(), {"n_neighbors": [1, 3]}, cv=LabeledKFold(4), scoring=labeled_scorer())
+    search = GridSearchCV(LabelsOnly(), {"n_neighbors": [1, 3]}, cv=LabeledKFold(4))
     assert search.fit(X, y).best_score_ > 0.9
-
-
-def test_scorer_takes_frames_and_metrics(half_labeled):
-    X, y = half_labeled
-    frame = pd.DataFrame(X, columns=["a", "b"])
-    model = KNeighborsClassifier(1).fit(frame[y != -1], y[y != -1])
-    assert labeled_scorer()(model, frame, y) == 1.0
-    assert labeled_scorer(lambda true, guess: float(len(true)))(model, frame, y) == 40.0
-
-
-def test_scorer_knows_the_classes_of_the_model(half_labeled):
-    X, y = half_labeled
-    model = KNeighborsClassifier(1).fit(X[y != -1], y[y != -1])
-    fold = np.flatnonzero((y == 1) | (y == -1))  # on its own it looks like {-1, +1}
-    assert labeled_scorer()(model, X[fold], y[fold]) == 1.0
-    assert np.isnan(labeled_scorer()(model, X[:2], [-1, -1]))
-    assert labeled_scorer()(model, X.tolist(), y) == 1.0
-    signed = KNeighborsClassifier(1).fit(X[y > 0], np.where(y[y > 0] == 1, -1, 1))
-    assert labeled_scorer()(signed, X[y > 0], np.where(y[y > 0] == 1, -1, 1)) == 1.0
-    with pytest.raises(DataError, match="same length, got 60 and 59"):
-        labeled_scorer()(model, X, y[:-1])
 
 
 def test_too_few_labels_for_the_folds_are_refused():

@@ -8,11 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from handful.comparison.search import SuccessiveHalving, run_search
+from handful.comparison.search import SuccessiveHalving, open_runner, run_search
 from handful.comparison.statistics import Design
 from handful.comparison.trials import Experiment, Limits, Trial, TrialLog, TrialResult
-from handful.comparison.workers import WORKER_BYTES, count_jobs, open_runner
-from handful.errors import ParameterError
 from handful.report.content import MethodScore
 
 DESIGN = Design(0.25, 400, 5, 20)
@@ -148,31 +146,21 @@ def test_time_that_is_up_ends_the_search_and_a_late_start_still_scores_two_metho
     assert [trial.line for trial in late.log] == ["baseline-a", "good"]
 
 
-def test_a_trial_that_runs_at_the_deadline_is_killed_in_a_worker():
-    experiment, search = FakeExperiment({"baseline": 0.5, "slow": 0.6}, seconds=0.0), new_search(("baseline", "slow"))
-    with open_runner(experiment, 2) as runner:
-        while not all(future.done() for future in runner._starting):
-            time.sleep(0.05)
-        experiment.seconds = 30.0
-        start = time.monotonic()
-        assert list(runner.run(search.next_trials(), start + 0.5)) == []
-    assert time.monotonic() - start < 15
-
-
-class HungryExperiment(FakeExperiment):
-    """One method takes a gigabyte."""
+class SlowingExperiment(FakeExperiment):
+    """The second split takes long."""
 
     def _run(self, trial):
-        if trial.method == "bad":
-            bytearray(2**30)
+        time.sleep(30.0 * trial.split)
         return super()._run(trial)
 
 
-def test_one_process_keeps_to_the_memory_too():
-    trials = [Trial.of(name, 0, 20) for name in MEANS]
-    with open_runner(HungryExperiment(MEANS), 1, WORKER_BYTES + 2**28) as runner:
-        failed = {result.trial.method for result in runner.run(trials) if result.error}
-    assert failed == {"bad"}
+def test_a_trial_that_runs_at_the_deadline_is_killed_in_a_worker():
+    with open_runner(SlowingExperiment(MEANS), 2) as run:
+        assert len(list(run([Trial.of("good", 0, 20)]))) == 1
+        run.__self__._ready.result()
+        start = time.monotonic()
+        assert list(run([Trial.of("good", 1, 20)], start + 0.5)) == []
+    assert time.monotonic() - start < 15
 
 
 class DyingExperiment(FakeExperiment):
@@ -189,18 +177,11 @@ class DyingExperiment(FakeExperiment):
 def test_a_method_that_kills_its_process_is_left_out_and_no_other():
     experiment = DyingExperiment(MEANS)
     trials = [*(Trial.of(name, 0, 20) for name in MEANS), Trial.of("good", 1, 20)]
-    with open_runner(experiment, 2) as runner:
-        while not all(future.done() for future in runner._starting):
-            time.sleep(0.05)
-        results = {result.trial: result.error for result in runner.run(trials)}
+    with open_runner(experiment, 2) as run:
+        run.__self__._ready.result()
+        results = {result.trial: result.error for result in run(trials)}
     assert set(results) == set(trials)
     assert {trial.method for trial, error in results.items() if error} == {"bad"}
-
-
-def test_no_more_workers_than_the_memory_allows():
-    assert count_jobs(4, memory=2 * WORKER_BYTES) == 2
-    with pytest.raises(ParameterError, match="memory_gb must be at least"):
-        Limits(memory_gb=0.01)
 
 
 def test_snapshots_show_scores_and_what_is_left():
@@ -215,12 +196,18 @@ def test_snapshots_show_scores_and_what_is_left():
 
 def test_a_damaged_log_is_begun_anew(tmp_path):
     path, trial = tmp_path / "log.jsonl", Trial("k-nn", False, 0, 5)
+
+    def results_in(key):
+        log = TrialLog(path, key)
+        log.close()
+        return log.results
+
     log = TrialLog(path, "key")
     log.add(TrialResult(trial, 0.5))
     log.add(TrialResult(replace(trial, split=1), None, error="it failed."))
     log.close()
     path.write_bytes(path.read_bytes() + b'{"cut')
-    assert TrialLog(path, "key").results == {trial: TrialResult(trial, 0.5)}  # failures are tried again
-    assert TrialLog(path, "another key").results == {}
+    assert results_in("key") == {trial: TrialResult(trial, 0.5)}  # failures are tried again
+    assert results_in("another key") == {}
     path.write_text(json.dumps({"handful": "compare", "key": "key"}) + '\n{"trial": 3}\n')
-    assert TrialLog(path, "key").results == {}
+    assert results_in("key") == {}

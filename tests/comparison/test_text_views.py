@@ -6,10 +6,12 @@ import pytest
 from tiny_encoder import write_encoder, write_transformer
 
 import handful
-from handful.comparison.tables import choose_view, labeled_table
+from handful.active.query import ActiveLearner
+from handful.comparison.tables import labeled_table
 from handful.comparison.trials import Limits
 from handful.errors import ParameterError
 from handful.preprocessing import sentence_encoders as vectors
+from handful.preprocessing.table_encoder import choose_text
 
 TOPICS = {"pet": "dog cat fur paw leash bowl vet bark purr tail", "sea": "boat wave salt sail anchor harbor tide deck"}
 COMMON = ["the", "a", "of", "and", "in", "to", "it", "was", "with", "on"]
@@ -39,22 +41,19 @@ class Knowing:
         )
 
 
-def test_what_is_at_hand_decides(encoder, monkeypatch):
+def test_what_is_installed_decides(encoder, monkeypatch):
     lines, labels, _ = texts()
-    problem = labeled_table(pl.DataFrame({"text": lines}), labels, columns={"text": "text"})
-    without = choose_view(problem)
-    assert (without.text, without.optional) == ("lsa", False)
-    assert without.notice.code == "text-encoding"
+    table = labeled_table(pl.DataFrame({"text": lines}), labels, columns={"text": "text"})
+    text, noticed = choose_text(table)
+    assert (text, noticed.notices[-1].code) == ("lsa", "text-encoding")
     monkeypatch.setenv(vectors.ENVIRONMENT, str(encoder))
-    view = choose_view(problem)
-    assert view.encoder is not None
-    assert view.of("ensemble") == "lsa"
-    assert view.of("ensemble@vectors") is view.encoder
-    assert choose_view(problem, "vectors").of("ensemble") is view.encoder
-    assert choose_view(problem, "words").text == "words"
-    slow = choose_view(problem, seconds=1e-6)
-    assert slow.encoder is None
-    assert slow.notice.cli_fix == "more --minutes."
+    installed, same = choose_text(table)
+    assert isinstance(installed, vectors.Encoder)
+    assert same is table
+    assert choose_text(table, "vectors")[0] is installed
+    assert choose_text(table, "words")[0] == "words"
+    slow, noticed = choose_text(table, seconds=1e-6)
+    assert (slow, noticed.notices[-1].cli_fix) == ("lsa", "more --minutes.")
 
 
 def test_as_many_unlabeled_rows_are_encoded_as_there_is_time_for(encoder, monkeypatch):
@@ -62,14 +61,26 @@ def test_as_many_unlabeled_rows_are_encoded_as_there_is_time_for(encoder, monkey
     table = labeled_table(pl.DataFrame({"text": lines}), labels, columns={"text": "text"})
     monkeypatch.setenv(vectors.ENVIRONMENT, str(encoder))
     monkeypatch.setattr(vectors.Encoder, "seconds_for", lambda encoder, texts: 0.01 * len(texts))
-    view = choose_view(table, seconds=30.0)  # half of the time: 1,500 rows
-    cut = view.affordable(table, seed=0)
-    assert view.max_unlabeled == len(cut.unlabeled) == 1500 - 16
-    assert len(cut.labeled) == 16
+    _, cut = choose_text(table, seconds=30.0)  # half of the time: 1,500 rows
+    assert (len(cut.unlabeled), len(cut.labeled)) == (1500 - 16, 16)
     assert cut.notices[-1].code == "text-encoding"
-    assert choose_view(table, seconds=60.0).max_unlabeled is None
-    assert choose_view(table, seconds=12.0).max_unlabeled == 1_000  # at least, while the whole time suffices for them
-    assert choose_view(table, seconds=10.0).encoder is None
+    assert choose_text(table, seconds=60.0)[1] is table
+    assert (
+        len(choose_text(table, seconds=12.0)[1].unlabeled) == 1_000
+    )  # at least, while the whole time suffices for them
+    assert choose_text(table, seconds=10.0)[0] == "lsa"
+
+
+def test_suggestions_come_from_the_views_that_predict_uses(encoder, monkeypatch):
+    monkeypatch.setenv(vectors.ENVIRONMENT, str(encoder))
+    lines, labels, _ = texts()
+    table = labeled_table(pl.DataFrame({"text": lines}), labels, columns={"text": "text"})
+    learner = ActiveLearner(table)
+    model = handful.fit(table, method="ensemble", limits=Limits(trials=1))
+    suggested = learner.predictions()
+    expected = model.predict_proba(table.cells)
+    assert learner.rows.spans.keys() == {"lsa", "letters", "vectors"}
+    np.testing.assert_allclose(suggested.proba, expected, atol=1e-9)
 
 
 def test_an_encoder_that_does_not_know_the_language_is_left_out(tmp_path, monkeypatch):
@@ -80,9 +91,8 @@ def test_an_encoder_that_does_not_know_the_language_is_left_out(tmp_path, monkey
     # Short words, names, and punctuation of all languages are in the vocabulary; longer words are not.
     for line, known in ((lines, True), ([f"the {text[2:9]}tt ! of the" for text in lines], False)):
         table = labeled_table(pl.DataFrame({"text": line}), labels, columns={"text": "text"})
-        view = choose_view(table)
-        assert (view.encoder is not None) == known
-        assert (view.notice is None) == known
+        text, _ = choose_text(table)
+        assert isinstance(text, vectors.Encoder) == known
         model = handful.fit(table, method="k-nn", limits=Limits(trials=1))
         assert [notice.code for notice in model.notices_] == ([] if known else ["text-encoding"])
 
@@ -91,24 +101,20 @@ def test_odd_choices_are_told():
     lines, labels, _ = texts()
     problem = labeled_table(pl.DataFrame({"text": lines}), labels, columns={"text": "text"})
     with pytest.raises(ParameterError, match="or an object with encode"):
-        choose_view(problem, 7)
+        choose_text(problem, 7)
     numbers = labeled_table(np.arange(40.0).reshape(20, 2), ["a", "b"] * 10)
     with pytest.raises(ParameterError, match="has no text column"):
-        choose_view(numbers, "lsa")
-    assert choose_view(numbers).text == "lsa"
+        choose_text(numbers, "lsa")
+    assert choose_text(numbers) == ("lsa", numbers)
 
 
-def test_vectors_are_contenders_where_an_encoder_is_at_hand(encoder, monkeypatch):
+def test_all_methods_get_the_embeddings_of_an_installed_encoder(encoder, monkeypatch):
     monkeypatch.setenv(vectors.ENVIRONMENT, str(encoder))
     lines, labels, _ = texts()
-    found = handful.compare(lines, labels, methods=["ensemble", "self-training"], limits=Limits(trials=30, splits=2))
-    lines = {line.method: line for line in found.search.lines}
-    assert found.search.preferred == "ensemble@vectors"
-    assert lines["self-training@vectors"].control == "logistic-regression@vectors"
-    assert lines["logistic-regression@vectors"].supervised_baseline
-    tried = {result.trial.method for result in found.search.results}
-    assert {"ensemble", "ensemble@vectors"} <= tried
-    assert not [result.error for result in found.search.results if result.error]
+    result = handful.compare(lines, labels, methods=["ensemble", "self-training"], limits=Limits(trials=30, splits=2))
+    assert isinstance(result.experiment.text, vectors.Encoder)
+    assert {"ensemble", "self-training", "k-nn"} <= {one.trial.method for one in result.search.results}
+    assert not [one.error for one in result.search.results if one.error]
 
 
 def test_the_winner_with_vectors_names_its_encoder():

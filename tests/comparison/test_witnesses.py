@@ -11,10 +11,10 @@ from cli_run import run
 from scipy.stats import binomtest
 
 import handful
-from handful.comparison.witnesses import fit_with_witnesses, witness_errors, witness_names
+from handful.comparison.fit import fit_with_witnesses
 from handful.data.table import as_table
 from handful.errors import DataError, MissingColumnError
-from handful.models.witnesses import _expectation_maximization, learn_witnesses
+from handful.models.witnesses import _expectation_maximization, learn_witnesses, witness_errors, witness_names
 
 CONFUSION = np.array([[0.9, 0.1, 0.0], [0.2, 0.7, 0.1], [0.05, 0.05, 0.9]])
 

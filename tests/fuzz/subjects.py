@@ -188,9 +188,8 @@ def others() -> dict[str, tuple[Any, Ask]]:
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.svm import LinearSVC
 
-    from handful.comparison.witnesses import fit_with_witnesses
+    from handful.comparison.fit import fit_with_witnesses
     from handful.data.table import as_table
-    from handful.models.adapters import WithShares
     from handful.models.condensed_rows import CondensedModel
     from handful.neighbors.tri_training import TriTraining
     from handful.tagging.crf import CRF
@@ -203,8 +202,6 @@ def others() -> dict[str, tuple[Any, Ask]]:
         f"three of {type(base).__name__}": (TriTraining(base, random_state=0).fit(X, y), lambda model: model.predict(X))
         for base in (BernoulliNB(), KNeighborsClassifier(3), LinearSVC(), SGDClassifier())
     }
-    codes = np.array([i % 2 for i in range(20)])
-    found["with-shares"] = (WithShares(LinearSVC()).fit(X, codes), lambda model: model.predict_proba(X))
     words = [["a", "dog", "barks"], ["the", "cat", "sleeps"]]
     lists = {"D": ["a", "the"], "N": ["dog", "cat"]}
     team = PrototypeEnsemble(lists, similarity="none", max_iter=3).fit(words * 5)

@@ -30,7 +30,6 @@ def rows(n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     [
         SVC(C=10),
         make_pipeline(StandardScaler(), SVC()),
-        put_around("self-training", SVC()),
         put_around("tri-training", SVC()),
         "tri-training(extra-trees)",
         "self-training(random-forest)",
@@ -57,6 +56,11 @@ def test_who_learns_from_unlabeled_rows():
         assert classifier_spec(make_pipeline(StandardScaler(), semi)).uses_unlabeled
     assert get_method("self-training(k-nn)").uses_unlabeled
     assert TableModel(put_around("tri-training", SVC())).fit(*rows()[::2]).n_unlabeled_ == 36
+
+
+def test_self_training_needs_probabilities():
+    with pytest.raises(ParameterError, match="SVC has no predict_proba"):
+        put_around("self-training", SVC())
 
 
 def test_names_tell_classifiers_apart():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from handful.active.estimates import DEFAULT_METHOD, MIN_RANDOM, Stopping, class_proba, stopping_rule
-from handful.active.points import encode_table, selected_at_random
+from handful.active.estimates import DEFAULT_METHOD, MIN_RANDOM, class_proba, encode_table, selected_at_random
 from handful.data.table import Table, as_table
 from handful.errors import DataError, ParameterError, Progress, Step, counted
 
@@ -87,8 +86,7 @@ def nested_scores(
             test = dealt[fold * n_test : (fold + 1) * n_test]
             pool = rng.permutation(np.setdiff1d(np.arange(len(codes)), test))
             for at, size in enumerate(sizes):
-                predicted = predict_or_only(predict, pool[:size], codes[pool[:size]], test)
-                scores[split, at] = np.mean(predicted == codes[test])
+                scores[split, at] = np.mean(predict(pool[:size], codes[pool[:size]], test) == codes[test])
             n_done = split + 1
             if progress is not None:
                 progress(Step("learning curve", n_done, n_splits))
@@ -96,13 +94,6 @@ def nested_scores(
         if n_done < _MIN_SPLITS:
             raise
     return sizes, scores[:n_done]
-
-
-def predict_or_only(predict: Predict, train: np.ndarray, codes: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """Predict, or return the only class of the training rows."""
-    if len(np.unique(codes)) == 1:
-        return np.full(len(test), codes[0])
-    return predict(train, codes, test)
 
 
 _POWERS = np.linspace(0.05, 2.0, 40)
@@ -355,8 +346,6 @@ class LearningCurve:
         Why there is no forecast.
     goal : Goal or None
         Labels for the accuracy that was asked for.
-    stopping : Stopping
-        Whether more labels still change the model.
     n_splits : int
         Random splits that were scored; fewer than asked for after an interruption.
     """
@@ -370,7 +359,6 @@ class LearningCurve:
     forecast: Forecast | None
     refused: str | None
     goal: Goal | None
-    stopping: Stopping
     n_splits: int
 
 
@@ -395,8 +383,7 @@ def learning_curve(
     X : data frame, array, sparse matrix, or list of str
         Rows.
     y : array-like or str
-        Labels, or the name of their column in a data frame; unlabeled rows train methods that can use them, and show whether
-        the model still changes. Without any, a quarter of the labeled ones is held back for that.
+        Labels, or the name of their column in a data frame; unlabeled rows train methods that can use them.
     goal : float, optional
         Accuracy to reach, between 0 and 1.
     n_splits : int, default=10
@@ -413,7 +400,7 @@ def learning_curve(
     Returns
     -------
     LearningCurve
-        Curve, forecast with its band or a refusal, labels for the goal, and the stopping rule.
+        Curve, forecast with its band or a refusal, and labels for the goal.
 
     Examples
     --------
@@ -467,7 +454,6 @@ def learning_curve(
         forecast=None if refused else forecast(*curve, random_state),
         refused=refused,
         goal=None if refused or goal is None else labels_needed(*curve, goal, random_state),
-        stopping=_stopping(predict, sizes, codes, table.classes, len(spare), random_state),
         n_splits=len(scores),
     )
 
@@ -480,26 +466,3 @@ def _check_labels(table: Table) -> None:
         raise DataError(
             f"curve: at least {least} labels are needed, got {n_labels}. Label some first, with 'handful next'."
         )
-
-
-def _stopping(
-    predict: Predict, sizes: np.ndarray, codes: np.ndarray, classes: np.ndarray, n_spare: int, seed: int
-) -> Stopping:
-    """Compare successive models, trained on growing parts of the labels.
-
-    They predict rows that none of them has seen: the unlabeled ones or, where there are none, labeled ones that are held
-    back.
-    """
-    order = np.random.default_rng([seed, 1]).permutation(len(codes))
-    if n_spare:
-        steps, tested = [*sizes[-3:].tolist(), len(codes)], np.arange(len(codes), len(codes) + n_spare)
-    else:
-        steps, tested = sizes[-4:].tolist(), order[sizes[-1] :] if len(sizes) else order[:0]
-    steps = steps or [len(codes)]
-    predictions = [classes[predict_or_only(predict, order[:n], codes[order[:n]], tested)] for n in steps]
-    counts = zip(classes.tolist(), np.bincount(codes[order[: steps[-1]]], minlength=len(classes)).tolist(), strict=True)
-    result = stopping_rule(steps, predictions, counts=dict(counts))
-    if n_spare or not result.bound:
-        return result
-    held = f" There are no unlabeled rows: this is of {len(tested):,} labeled ones that were held back."
-    return replace(result, text=result.text + held)

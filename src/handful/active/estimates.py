@@ -1,16 +1,20 @@
-"""Cross-validated probabilities, accuracy on random rows, and when to stop labeling."""
+"""Encoded rows, cross-validated probabilities, and accuracy on random rows."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from handful.data.checks import SELECTION
+from handful.data.table import Table
+from handful.errors import DataError
+from handful.preprocessing.table_encoder import TableEncoder
 
 if TYPE_CHECKING:
     from handful.active.query import ActiveLearner
@@ -20,9 +24,31 @@ MIN_RANDOM = 20  # random rows: with fewer an interval is wider than 40 points
 _N_FOLDS = 5
 _MAX_UNLABELED = 300  # rows that a cross-validated model gets beside the labeled ones
 _N_TREES = 50
-_STEADY = 2  # successive models in a row
-_ALPHA = 0.05
-_MIN_PER_CLASS = 5
+
+
+def encode_table(table: Table, *, who: str, text: Any = "lsa") -> tuple[Any, TableEncoder]:
+    """Return the rows of a table as a matrix, encoded as `handful.fit` does, and the encoder.
+
+    Examples
+    --------
+    >>> from handful.data.table import as_table
+    >>> encode_table(as_table([[0.0], [2.0]]), who="suggest")[0].tolist()
+    [[-1.0], [1.0]]
+    """
+    if not table.kinds and len(table) > 1:
+        reasons = " ".join(str(notice) for notice in table.notices if notice.column is not None)
+        raise DataError(f"{who}: no column to learn from. {reasons}".strip())
+    encoder = TableEncoder.learn(table.values(), table.columns, text=text)
+    if not table.kinds:
+        return np.zeros((len(table), 1)), encoder
+    return encoder.transform(table.values()), encoder
+
+
+def selected_at_random(table: Table) -> np.ndarray | None:
+    """Return which rows a query strategy did not choose, by the column that `handful next` writes; None without it."""
+    if SELECTION not in table.cells.columns:
+        return None
+    return np.array([cell != "chosen" for cell in table.cells[SELECTION].to_list()])
 
 
 def class_proba(
@@ -171,108 +197,3 @@ def estimate_accuracy(
             proba = class_proba(learner.method, learner.rows, known, fold, len(classes), learner.seed)
             n_correct += int((proba.argmax(axis=1) == codes[fold]).sum())
     return AccuracyEstimate(len(at), n_correct, n_correct / len(at), *wilson_interval(n_correct, len(at)))
-
-
-@dataclass(frozen=True)
-class Stopping:
-    """Agreement of successive models.
-
-    Parameters
-    ----------
-    n_labels : tuple of int
-        Labels of each model but the first.
-    agreement : tuple of float
-        Share of a fixed random set of rows on which a model and the one before it agree.
-    bound : tuple of float
-        With 95% confidence the accuracy of the two differs by no more than this, on all rows.
-    stop : bool
-        Whether the last two bounds are within the tolerance, and there are labels enough to trust them.
-    text : str
-        The same in words.
-    """
-
-    n_labels: tuple[int, ...]
-    agreement: tuple[float, ...]
-    bound: tuple[float, ...]
-    stop: bool
-    text: str
-
-
-def stopping_rule(
-    n_labels: Sequence[int], predictions: Sequence[np.ndarray], *, counts: Mapping[Any, int], tolerance: float = 0.05
-) -> Stopping:
-    """Tell whether more labels still change the model.
-
-    Parameters
-    ----------
-    n_labels : sequence of int
-        Labels of each of the successive models.
-    predictions : sequence of ndarray
-        Their predictions for the same rows, drawn at random.
-    counts : mapping of answer to int
-        Labels of each class.
-    tolerance : float, default=0.05
-        Change of accuracy that does not matter.
-
-    Returns
-    -------
-    Stopping
-        Agreement, bound, and the advice.
-
-    Notes
-    -----
-    Stopping by stabilized predictions (Bloodgood & Vijay-Shanker 2009). Where two models disagree on a share d of all
-    rows, their accuracies differ by at most d. Where they disagree on k of m random rows, d is bounded by the exact
-    binomial limit (Clopper & Pearson 1934), the 0.95 quantile of Beta(k + 1, m - k). Models that agree may be wrong
-    together, on a kind of rows that no label has come from. Where such rows are as frequent as the tolerance, n random
-    labels miss them with probability (1 - tolerance) ** n: below 59 labels (for a tolerance of 0.05) that is more than
-    0.05, and there is no advice to stop; nor is there with fewer than five labels of a class, or where the last model
-    never predictions with one of the classes.
-
-    Examples
-    --------
-    >>> same = np.repeat(["a", "b"], 1000)
-    >>> stopping_rule([40, 80, 160], [same, same, same], counts={"a": 90, "b": 70}).stop
-    True
-    >>> stopping_rule([6, 12, 25], [same, same, same], counts={"a": 15, "b": 10}).stop
-    False
-    """
-    from scipy.stats import beta
-
-    agreement, bound = [], []
-    for before, after in pairwise(predictions):
-        m = len(after)
-        k = int((np.asarray(before) != np.asarray(after)).sum())
-        agreement.append(1 - k / m)
-        bound.append(1.0 if k == m else float(beta.ppf(1 - _ALPHA, k + 1, m - k)))
-    steady = len(bound) >= _STEADY and all(value <= tolerance for value in bound[-_STEADY:])
-    too_few = _too_few(n_labels[-1], predictions[-1], counts, tolerance)
-    stop = steady and not too_few
-    if not bound:
-        text = "There are too few labels for two models to be held against each other."
-    elif stop:
-        text = f"You may stop: the last models differ in accuracy by at most {max(bound[-_STEADY:]):.1%}."
-    elif steady:
-        text = f"Go on: the last models agree on {agreement[-1]:.0%} of the rows, but {too_few}."
-    else:
-        text = (
-            f"Go on: the last two models agree on {agreement[-1]:.0%} of the rows, "
-            f"so their accuracy may differ by up to {bound[-1]:.1%}."
-        )
-    return Stopping(tuple(n_labels[1:]), tuple(agreement), tuple(bound), stop, text)
-
-
-def _too_few(n_labels: int, predictions: np.ndarray, counts: Mapping[Any, int], tolerance: float) -> str:
-    """Tell why models that agree are not to be trusted yet, if they are not."""
-    missing = [label for label in counts if not (np.asarray(predictions) == label).any()]
-    if missing:
-        return (
-            f"none of these gets the label {missing[0]!s}, which {counts[missing[0]]:,} of the {n_labels:,} labels are"
-        )
-    least, rarest = math.ceil(math.log(_ALPHA) / math.log1p(-tolerance)), min(counts, key=lambda label: counts[label])
-    if n_labels >= least and counts[rarest] >= _MIN_PER_CLASS:
-        return ""
-    rare = f", {counts[rarest]:,} of them {rarest!s}," if counts[rarest] < _MIN_PER_CLASS else ""
-    return (
-        f"{n_labels:,} labels{rare} are too few to trust that: it takes {least:,}, and {_MIN_PER_CLASS} of each class"
-    )

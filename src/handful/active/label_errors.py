@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from handful.active.estimates import DEFAULT_METHOD, class_proba, train_and_test
-from handful.active.points import as_points, encode_table
+from handful.active.estimates import DEFAULT_METHOD, class_proba, encode_table, train_and_test
+from handful.active.strategies import as_points
 from handful.data.labels import code_of
 from handful.data.table import as_table
 from handful.errors import DataError, ParameterError, Progress, Step

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from handful.active.estimates import DEFAULT_METHOD
-from handful.active.points import as_points, encode_table, neighborhood, selected_at_random
-from handful.active.strategies import STRATEGIES, QueryState, margins, small_clusters
+from handful.active.estimates import DEFAULT_METHOD, encode_table, selected_at_random
+from handful.active.strategies import STRATEGIES, QueryState, as_points, margins, neighbors, small_clusters
 from handful.data.labels import UNLABELED, Labels, code_of
 from handful.data.table import as_table
 from handful.errors import DataError, ParameterError, Progress, Step, counted
 from handful.models.table_model import TableModel
-from handful.preprocessing.table_encoder import EncodedTable
+from handful.preprocessing.table_encoder import EncodedTable, choose_text
 
 RANDOM_EVERY = 5  # every fifth row is chosen at random, to measure accuracy
 NEW_CLUSTER, KNOWN_CLUSTER, OUTLIER, RANDOM = (
@@ -27,6 +26,7 @@ NEW_CLUSTER, KNOWN_CLUSTER, OUTLIER, RANDOM = (
 )
 _UNCERTAIN = 0.4  # lead of the best class: below it a row lies between two
 _OUTLIERS = 0.05  # of all rows
+_MAX_EMBEDDED = 2_000  # rows of the pool where texts have embeddings, of which a hundred take a second
 _N_STEPS = 4  # of the preparation: rows, points, neighbors, small clusters
 
 
@@ -119,9 +119,9 @@ def suggest(
         unlabeled rows. Without it no row has a label.
     n : int, default=20
         How many rows.
-    strategy : {"auto", "typical", "margin", "random"}, default="auto"
-        *typical* takes the densest row of the largest clusters without a label; *margin* rows between two classes, unlike
-        each other; *random* any. *auto* takes rows whose labels reduce the variance of a Gaussian process most; with two
+    strategy : {"auto", "margin", "random"}, default="auto"
+        *margin* takes rows between two classes; *random* any. *auto*
+        takes rows whose labels reduce the variance of a Gaussian process most; with two
         classes, also rows whose labels are expected to leave the fewest errors. Every fifth row is chosen at random, so
         that accuracy can be measured.
     random_state : int, default=0
@@ -167,7 +167,8 @@ class ActiveLearner:
     random_state : int, default=0
         Seed.
     max_pool : int, default=10000
-        Most rows that are considered: of a longer table, rows chosen at random and all labeled ones.
+        Most rows that are considered: of a longer table, rows chosen at random and all labeled ones. With embeddings of
+        texts at most 2,000.
     progress : callable, optional
         Called after each step of the preparation.
 
@@ -216,22 +217,24 @@ class ActiveLearner:
         # The order of random rows is fixed, so random checks do not depend on what was labeled since.
         self.shuffled = np.random.default_rng(random_state).permutation(self.n_rows)
         self.pool = np.arange(self.n_rows)
+        self.text, _ = choose_text(table)  # as `handful.fit` does, so that suggestions are what its model predicts
+        max_pool = max_pool if isinstance(self.text, str) else min(max_pool, _MAX_EMBEDDED)
         if self.n_rows > max_pool:  # texts take their time
             self.pool = np.union1d(self.shuffled[:max_pool], table.labeled)
             table = table[self.pool]
         self.places = {int(row): at for at, row in enumerate(self.pool)}
-        self.rows, encoder = encode_table(table, who="suggest")
+        self.rows, encoder = encode_table(table, who="suggest", text=self.text)
         self._table = EncodedTable(table.values(), table.labels or Labels(self._codes([]), np.zeros(0)), encoder)
         self._table.everything = self.rows
         report(1)
         self.points = as_points(self.rows, random_state)
         report(2)
-        self.around = neighborhood(self.points)
+        self.near, typicality = neighbors(self.points)
         report(3)
         clusters, centers, sizes = small_clusters(self.points, random_state)
         report(_N_STEPS)
         self._state = QueryState(
-            self.points, self.around, clusters, centers, sizes, self._codes([]), 0, self._margin_proba, random_state
+            self.points, typicality, clusters, centers, sizes, self._codes([]), 0, self._margin_proba, random_state
         )
         self._predictions: Predictions | None = None
 
@@ -269,7 +272,7 @@ class ActiveLearner:
         ----------
         n : int, default=20
             How many.
-        strategy : {"auto", "typical", "margin", "random"}, default="auto"
+        strategy : {"auto", "margin", "random"}, default="auto"
             How; see `handful.active.strategies`.
         exclude : collection of int
             Rows that are not chosen, such as skipped ones.
@@ -318,7 +321,8 @@ class ActiveLearner:
             return []
         predictions = self.predictions() if len(self.classes) > 1 else None
         lead = margins(predictions.proba) if predictions is not None else np.ones(len(self.pool))
-        outliers = self.around.typicality < np.quantile(self.around.typicality, _OUTLIERS)
+        typicality = self._state.typicality
+        outliers = typicality < np.quantile(typicality, _OUTLIERS)
         labeled = self._state.labeled
         reasons = []
         for at in chosen:
@@ -328,7 +332,7 @@ class ActiveLearner:
             elif outliers[at]:
                 reasons.append(OUTLIER)
             else:
-                reasons.append(KNOWN_CLUSTER if labeled[self.around.near[at]].any() else NEW_CLUSTER)
+                reasons.append(KNOWN_CLUSTER if labeled[self.near[at]].any() else NEW_CLUSTER)
         return reasons
 
     def _codes(self, classes: list[Any]) -> np.ndarray:
@@ -387,7 +391,11 @@ class ActiveLearner:
         self._table.labels = Labels(codes.astype(np.int32), np.array(classes))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # with few labels there is nothing new in a warning that they are few
-            fitted = TableModel(self.method, random_state=self.seed).fit_table(self._table).calibrate_on(self._table)
+            fitted = (
+                TableModel(self.method, text=self.text, random_state=self.seed)
+                .fit_table(self._table)
+                .calibrate_on(self._table)
+            )
             codes, proba = fitted.predict_encoded(self.rows)
         return Predictions(classes, proba, codes)
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from handful.active.points import Neighborhood, typicality_within
-
-_MIN_CLUSTER = 5  # rows; smaller clusters come last (Hacohen, Dekel & Weinshall 2022)
 _WIDTH = 2.0  # of the kernel, times the median of all squared distances
 NOISE = 0.1  # variance of a label of a Gaussian process
-_POOL = 10  # rows that margin considers for each one it may choose
 _SMALL_CLUSTERS = 1_000
+_MAX_DIMENSIONS = 50
+_MAX_TOPICS = 100
+_MAX_NEIGHBORS = 20
+_CLIP = 3.0  # a few huge cells must not make a cluster each
 
 
 @dataclass(eq=False)
@@ -25,8 +26,8 @@ class QueryState:
     ----------
     points : ndarray of shape (n_rows, n_dimensions)
         Rows in which near means alike.
-    around : Neighborhood
-        Their nearest rows.
+    typicality : ndarray
+        One by the mean distance of each row's neighbors.
     clusters, centers, sizes : ndarray
         Small cluster of each row, and center and size of each.
     codes : ndarray of int
@@ -40,7 +41,7 @@ class QueryState:
     """
 
     points: np.ndarray
-    around: Neighborhood
+    typicality: np.ndarray
     clusters: np.ndarray
     centers: np.ndarray
     sizes: np.ndarray
@@ -94,32 +95,83 @@ def choose_auto(state: QueryState, n: int) -> list[int]:
     taken = state.labeled.copy()
     for cluster in clusters:
         members = np.flatnonzero((state.clusters == cluster) & ~taken)
-        chosen.append(int(members[state.around.typicality[members].argmax()]))
+        chosen.append(int(members[state.typicality[members].argmax()]))
         taken[chosen[-1]] = True
     return chosen
 
 
-@query_strategy("typical")
-def choose_by_cluster(state: QueryState, n: int) -> list[int]:
-    """Choose the densest row of the largest clusters without a label."""
-    n_regions = min(int(state.labeled.sum()) + n, max(len(state.sizes) // 2, 1))
-    clusters = regions(state.centers, state.sizes, n_regions, state.seed)[state.clusters]
-    return choose_typical(clusters, typicality_within(state.points, clusters), state.labeled, n)
-
-
 @query_strategy("margin")
 def choose_uncertain(state: QueryState, n: int) -> list[int]:
-    """Choose rows of small margin, unlike each other; without two classes as *auto* does."""
+    """Choose the rows of smallest margin (Scheffer et al. 2001); without two classes as *auto* does."""
     proba = state.proba()
     if proba is None:
         return choose_auto(state, n)
-    return choose_margin(state.points, margins(proba), state.labeled, n, state.seed)
+    order = np.argsort(np.where(state.labeled, np.inf, margins(proba)), kind="stable")
+    return [int(row) for row in order[: min(n, int((~state.labeled).sum()))]]
 
 
 @query_strategy("random")
 def choose_none(state: QueryState, n: int) -> list[int]:
     """Choose nothing: all rows are random checks then."""
     return []
+
+
+def as_points(matrix: Any, random_state: int) -> np.ndarray:
+    """Return rows as points: principal components of a wide table, directions of texts.
+
+    Parameters
+    ----------
+    matrix : ndarray or csr_matrix
+        From `encode_table`.
+    random_state : int
+        Seed of the decomposition.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_dimensions)
+        At most 50 dimensions of a table, 100 of a sparse matrix; rows of texts alone keep theirs.
+
+    Notes
+    -----
+    Rows of texts alone are directions: what all have in common is taken away, since it hides what they differ in (Mu &
+    Viswanath 2018), and the rest is made of length 1.
+    """
+    from sklearn.decomposition import PCA, TruncatedSVD
+    from sklearn.preprocessing import normalize
+
+    n_rows, width = matrix.shape
+    if hasattr(matrix, "tocsr"):
+        most = min(_MAX_TOPICS, n_rows - 1, width - 1)
+        if most < 1:
+            return np.asarray(matrix.toarray())
+        topics = TruncatedSVD(most, random_state=random_state).fit_transform(matrix)
+        return np.asarray(normalize(topics))
+    spans = getattr(matrix, "spans", {}).values()
+    if width and sum(stop - start for start, stop in spans) == width:  # all columns come from texts
+        directions = np.asarray(matrix)
+        return np.asarray(normalize(directions - directions.mean(axis=0)))
+    clipped = np.clip(matrix, -_CLIP, _CLIP)
+    if width <= _MAX_DIMENSIONS or n_rows <= _MAX_DIMENSIONS:
+        return np.asarray(clipped)
+    return np.asarray(PCA(_MAX_DIMENSIONS, random_state=random_state).fit_transform(clipped))
+
+
+def neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nearest rows of each row, and its typicality: one by their mean distance (Hacohen et al. 2022, equation 1).
+
+    Examples
+    --------
+    >>> near, typicality = neighbors(np.array([[0.0], [1.0], [3.0]]))
+    >>> near[:, 0].tolist(), typicality.round(2).tolist()
+    ([1, 0, 1], [0.5, 0.67, 0.4])
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    k = min(max(len(points) // 10, 2), _MAX_NEIGHBORS, len(points) - 1)
+    if k < 1:
+        return np.zeros((len(points), 0), dtype=np.int64), np.ones(len(points))
+    distances, near = NearestNeighbors(n_neighbors=k).fit(points).kneighbors()  # a row is not its own neighbor
+    return near, 1.0 / (distances.mean(axis=1) + 1e-9)
 
 
 def small_clusters(points: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -132,83 +184,6 @@ def small_clusters(points: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarra
     codes = model.fit_predict(points)
     used, codes = np.unique(codes, return_inverse=True)
     return codes, model.cluster_centers_[used], np.bincount(codes).astype(np.float64)
-
-
-def regions(points: np.ndarray, weights: np.ndarray, n_regions: int, random_state: int) -> np.ndarray:
-    """Cluster weighted points by k-means.
-
-    Parameters
-    ----------
-    points : ndarray
-        Points, such as centers of small clusters.
-    weights : ndarray
-        How many rows each represents.
-    n_regions : int
-        Number of clusters; at most that of the distinct points.
-    random_state : int
-        Seed.
-
-    Returns
-    -------
-    ndarray of int
-        Cluster of each point.
-    """
-    from sklearn.cluster import KMeans
-
-    n_distinct = len(np.unique(points, axis=0))
-    if n_regions >= n_distinct:
-        return np.asarray(np.unique(points, axis=0, return_inverse=True)[1]).ravel()
-    model = KMeans(n_regions, n_init=1, max_iter=50, random_state=random_state)
-    return np.asarray(model.fit(points, sample_weight=weights).labels_)
-
-
-def choose_typical(clusters: np.ndarray, typicality: np.ndarray, labeled: np.ndarray, n: int) -> list[int]:
-    """Choose the most typical rows of the largest clusters that have the fewest labels.
-
-    Parameters
-    ----------
-    clusters : ndarray of int
-        Cluster of each row.
-    typicality : ndarray of float
-        How near each row's neighbors in its cluster are.
-    labeled : ndarray of bool
-        Which rows have a label.
-    n : int
-        How many rows.
-
-    Returns
-    -------
-    list of int
-        Rows without a label, in the order of choosing; fewer than `n` only where there are no more.
-
-    Notes
-    -----
-    TypiClust (Hacohen, Dekel & Weinshall 2022): clusters of fewer than five rows come last. A choice counts as a label of
-    its cluster. Ties go to the smaller cluster number and the earlier row.
-
-    Examples
-    --------
-    >>> clusters, typicality = np.array([0] * 6 + [1] * 5), np.arange(11.0)
-    >>> choose_typical(clusters, typicality, np.zeros(11, dtype=bool), 3)
-    [5, 10, 4]
-    """
-    numbers, clusters = np.unique(clusters, return_inverse=True)
-    sizes = np.bincount(clusters)
-    covered = np.bincount(clusters, weights=labeled, minlength=len(numbers)).astype(np.int64)
-    ranked = np.lexsort((np.arange(len(clusters)), -typicality, clusters))
-    ranked = ranked[~labeled[ranked]]
-    waiting = [
-        list(part[::-1]) for part in np.split(ranked, np.searchsorted(clusters[ranked], np.arange(1, len(sizes))))
-    ]
-    chosen: list[int] = []
-    while len(chosen) < n:
-        open_ = [j for j, rows in enumerate(waiting) if rows]
-        if not open_:
-            break
-        best = min(open_, key=lambda j: (sizes[j] < _MIN_CLUSTER, covered[j], -sizes[j], j))
-        chosen.append(int(waiting[best].pop()))
-        covered[best] += 1
-    return chosen
 
 
 def nearness(points: np.ndarray) -> np.ndarray:
@@ -296,43 +271,6 @@ def margins(proba: np.ndarray) -> np.ndarray:
         return np.ones(len(proba))
     top = np.partition(proba, proba.shape[1] - 2, axis=1)[:, -2:]
     return np.asarray(top[:, 1] - top[:, 0])
-
-
-def choose_margin(points: np.ndarray, lead: np.ndarray, labeled: np.ndarray, n: int, random_state: int) -> list[int]:
-    """Choose rows of small margin that are unlike each other.
-
-    Parameters
-    ----------
-    points : ndarray
-        Rows.
-    lead : ndarray
-        From `margins`.
-    labeled : ndarray of bool
-        Which rows have a label.
-    n : int
-        How many rows.
-    random_state : int
-        Seed of the clusters.
-
-    Returns
-    -------
-    list of int
-        Rows without a label.
-
-    Notes
-    -----
-    The ten times `n` rows of smallest margin are clustered with their uncertainty as weight, and the least certain of
-    each cluster is taken (Zhdanov 2019).
-    """
-    order = np.argsort(np.where(labeled, np.inf, lead), kind="stable")[: int((~labeled).sum())]
-    top = order[: _POOL * n]
-    if n == 1 or len(top) <= n:
-        return [int(row) for row in top[:n]]
-    clusters = regions(points[top], np.maximum(1.0 - lead[top], 1e-3), n, random_state)
-    _, first = np.unique(clusters, return_index=True)  # rows are in the order of their margins
-    chosen = top[np.sort(first)].tolist()
-    taken = set(chosen)
-    return [int(row) for row in (chosen + [row for row in top.tolist() if row not in taken])[:n]]
 
 
 _FLOOR = 1e-3  # least probability of a class

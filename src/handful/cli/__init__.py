@@ -46,7 +46,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "condense": ("condense", "Make a model smaller: a few rows of a table, or fewer weights."),
         "export": ("condense", "Write a model of tables as an HTML page that predicts."),
         "methods": ("models", "List the methods."),
-        "warmup": ("models", "Compile all kernels now."),
         "demo": ("demo", "Run five short examples on bundled data."),
     },
 }
@@ -139,7 +138,7 @@ class _CompileNotice(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print one line."""
-        first = "Compiling, a few seconds at first use; 'handful warmup' compiles everything at once."
+        first = "Compiling, a few seconds at first use."
         notice(first if record.levelno == logging.INFO else f"handful: {record.getMessage()}.")
 
 

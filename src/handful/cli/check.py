@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from handful.active.curve import LearningCurve
     from handful.active.label_errors import LabelErrors, TagErrors
     from handful.comparison.prevalence import ClassPrevalence
-    from handful.comparison.witnesses import WitnessError
     from handful.data.tagged import Tagged
+    from handful.models.witnesses import WitnessError
 
 _N_FOLDS = 5
 _N_PLACES = 20  # in tagged sentences, that are listed without -n
@@ -191,7 +191,7 @@ def _check_also(
     data: Path, target: str | None, also: Sequence[str], n: int, reading: opt.Reading, run: opt.Run
 ) -> None:
     """Print where witnesses differ from the labels, for each the n most frequent ways."""
-    from handful.comparison.witnesses import witness_errors, witness_names
+    from handful.models.witnesses import witness_errors, witness_names
 
     if target is None:
         raise click.UsageError("--also: needs --target, the column of reliable labels.")
@@ -344,7 +344,7 @@ def curve_command(
     reading: opt.Reading,
     run: opt.Run,
 ) -> None:
-    """Estimate how many more labels DATA, a table, needs: learning curve, forecast, and whether to stop.
+    """Estimate how many more labels DATA, a table, needs: learning curve and forecast.
 
     \b
     Examples:
@@ -361,7 +361,8 @@ def curve_command(
     else:
         _show_curve(curve, goal)
         asked = f"{ui.shell_name(data)} --target {ui.shell_name(target)}"
-        ui.suggest_command(f"handful fit {asked}" if curve.stopping.stop else f"handful next {asked} -n 20 -o todo.csv")
+        is_reached = curve.goal is not None and curve.goal.high == 0
+        ui.suggest_command(f"handful fit {asked}" if is_reached else f"handful next {asked} -n 20 -o todo.csv")
     if curve.n_splits < n_splits:
         click.echo(f"handful: interrupted after {curve.n_splits:,} of {counted(n_splits, 'split')}.", err=True)
         ctx.exit(130)
@@ -371,9 +372,8 @@ def _curve_facts(curve: LearningCurve) -> dict[str, Any]:
     """Return what is printed as JSON, without sentences."""
     facts = asdict(curve)
     facts["has_forecast"] = facts.pop("refused") is None
-    for part in ("goal", "stopping"):
-        if facts[part] is not None:
-            facts[part].pop("text")
+    if facts["goal"] is not None:
+        facts["goal"].pop("text")
     return facts
 
 
@@ -398,7 +398,6 @@ def _show_curve(curve: LearningCurve, goal: float | None) -> None:
         ui.echo(curve.goal.text)
     elif goal is not None:
         ui.echo(f"No estimate of how many labels {goal:.0%} needs.")
-    ui.echo(curve.stopping.text)
 
 
 # -- prevalence --------------------------------------------------------------------------------------------------------

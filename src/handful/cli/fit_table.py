@@ -96,7 +96,6 @@ _SEARCH_OPTIONS = (
         help="Time limit of the whole command.",
     ),
     click.option("--trials", type=opt.WholeNumber(min=1), help="Stop after this number of fits instead: reproducible."),
-    click.option("--memory", type=opt.NumberRange(min=0.35), metavar="GB", help="Memory limit, at least 0.35 GB."),
     click.option("--metric", type=click.Choice(METRICS), default="auto", show_default=True, help="Score to optimize."),
     click.option(
         "--text",
@@ -127,7 +126,7 @@ def limits_of(given: dict[str, Any], run: opt.Run, **more: Any) -> Limits:
     from handful.comparison.trials import Limits
 
     limits = {"minutes": given["minutes"], "trials": given["trials"], "max_unlabeled": given["unlabeled_rows"]}
-    return Limits(n_jobs=run.jobs, seed=run.seed, memory_gb=given["memory"], **limits, **more)
+    return Limits(n_jobs=run.jobs, seed=run.seed, **limits, **more)
 
 
 def with_methods(methods: Sequence[str] | None, classes: Sequence[str]) -> list[Any] | None:
@@ -299,7 +298,7 @@ def _fit(
 
 def _fit_also(table: Table, also: Sequence[str], text: str, run: opt.Run) -> TableModel:
     """Fit with witnesses, and print what was learned about them."""
-    from handful.comparison.witnesses import fit_with_witnesses
+    from handful.comparison.fit import fit_with_witnesses
 
     with ui.progress_bar():
         model, witnesses = fit_with_witnesses(table, also, text=text, random_state=run.seed)

@@ -52,10 +52,10 @@ def sampled_cells(cells: pl.DataFrame, names: Iterable[str]) -> tuple[list[str],
 @opt.number_option("How many rows or sentences to choose.")
 @click.option(
     "--strategy",
-    type=click.Choice(["auto", "typical", "margin", "random"]),
+    type=click.Choice(["auto", "margin", "random"]),
     default="auto",
     show_default=True,
-    help="Query strategy; typical and margin are for tables.",
+    help="Query strategy; margin is for tables.",
 )
 @opt.tokens_option
 @opt.reading_options
@@ -449,7 +449,7 @@ def shots_command(
       handful shots customers.csv --target segment -n 16
       handful shots customers.csv --target segment --as jsonl -o shots.jsonl
     """
-    from handful.models.shots import shots
+    from handful.models.condensed_rows import shots
 
     check_outputs(run.output, inputs=[data], force=run.force)
     table = read_data(data, target, opt.as_witnesses(reading, also))

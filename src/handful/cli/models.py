@@ -1,4 +1,4 @@
-"""``handful explain``, ``inspect``, ``methods`` and ``warmup``."""
+"""``handful explain``, ``inspect`` and ``methods``."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _LONGEST = 10_000  # tokens of a sentence, each with an explanation
 def explain_command(model: Path, data: Path, row: int, tokens: Any, as_json: bool) -> None:
     """Explain what MODEL predicts for one row or sentence of DATA.
 
-    Nearest-neighbor models print the deciding rows, linear models the weights of features, others what changes when a cell
-    or word is left out (occlusion).
+    Prints how the probability changes when a cell or word is left out (occlusion); nearest-neighbor models also print the
+    deciding rows.
 
     \b
     Examples:
@@ -258,22 +258,3 @@ def methods_command(as_json: bool) -> None:
     for spec in methods:
         table.add_row(spec.name, spec.task, "yes" if spec.uses_unlabeled else "-", spec.paper or "-", spec.summary)
     ui.echo(table)
-
-
-@click.command("warmup")
-@opt.run_options("jobs", "as_json")
-def warmup_command(run: opt.Run) -> None:
-    """Compile all kernels now: one or two minutes, once after installation.
-
-    \b
-    Example:
-      handful warmup
-    """
-    from handful.models.warming import warm_up
-
-    with ui.progress_bar() as progress:
-        compiled = warm_up(run.jobs, progress)
-    if run.as_json:
-        ui.emit_json({"compiled": compiled})
-        return
-    ui.echo(f"Compiled: {', '.join(compiled)}.")

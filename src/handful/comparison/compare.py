@@ -5,23 +5,23 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from handful.active.estimates import MIN_RANDOM
-from handful.active.points import selected_at_random
+from handful.active.estimates import MIN_RANDOM, selected_at_random
 from handful.comparison.search import SuccessiveHalving, run_search
 from handful.comparison.splits import LabelCount, Splits
 from handful.comparison.statistics import score_interval
-from handful.comparison.tables import TableExperiment, choose_view, labeled_table, majority_class
-from handful.comparison.trials import METRICS, Experiment, Limits, TrialResult
+from handful.comparison.tables import TableExperiment, labeled_table, majority_class
+from handful.comparison.trials import DEFAULT_METHOD, METRICS, Experiment, Limits, TrialResult
 from handful.data.checks import is_lopsided
 from handful.data.table import Table
 from handful.errors import DataError, ParameterError, counted
 from handful.models.table_model import TableModel, spec_for
+from handful.preprocessing.table_encoder import choose_text
 from handful.registry import MethodSpec
 from handful.report import content as words
 from handful.report.content import Confusion, Curve, MajorityClass, MethodScore, Report
@@ -92,10 +92,6 @@ class Comparison:
         """Name of the selected model."""
         return self.selected.method
 
-    def score_of(self, name: str) -> MethodScore | None:
-        """Return the scores of a method."""
-        return next((score for score in self.scores if score.method == name), None)
-
     @cached_property
     def report(self) -> Report:
         """All that a report contains."""
@@ -120,8 +116,8 @@ class Comparison:
             raise DataError(
                 "best_estimator_: only comparisons on tables give a model. Use 'handful fit tagger' or 'handful fit senses'."
             )
-        name, text = experiment.method(self.best), experiment.view.of(self.best)
-        return fit_method(experiment.table if table is None else table, name, text=text, seed=experiment.seed)
+        table = experiment.table if table is None else table
+        return fit_method(table, experiment.method(self.best), text=experiment.text, seed=experiment.seed)
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -130,45 +126,12 @@ class Comparison:
 
         rows = []
         for score in self.scores:
-            row = {
-                name: value
-                for name, value in vars(score).items()
-                if name not in ("scores", "difference", "gain", "params")
-            }
+            plain = asdict(score)
             for name in ("difference", "gain"):
-                interval = getattr(score, name)
-                row |= {
-                    f"{name}{end}": getattr(interval, key, None)
-                    for end, key in (("", "mean"), ("_low", "low"), ("_high", "high"))
-                }
-            rows.append({**row, "n_splits": score.n_splits, "params": words.settings(score.params)})
+                interval = plain.pop(name) or dict.fromkeys(("mean", "low", "high"))
+                plain |= {name: interval["mean"], f"{name}_low": interval["low"], f"{name}_high": interval["high"]}
+            rows.append(plain | {"scores": list(score.scores.values()), "params": words.settings(score.params)})
         return pl.DataFrame(rows, infer_schema_length=None)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw a forest plot of the scores.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        matplotlib axes
-            With the drawing; needs matplotlib (the extra ``plots``).
-        """
-        from handful.errors import require
-
-        scores = self.scores[::-1]
-        if ax is None:
-            pyplot = require("matplotlib.pyplot", extra="plots", why="Comparison.plot")
-            ax = pyplot.subplots(figsize=(7, 0.4 * len(scores) + 1.2))[1]
-        errors = [[score.mean - score.low for score in scores], [score.high - score.mean for score in scores]]
-        ax.errorbar([score.mean for score in scores], range(len(scores)), xerr=errors, fmt="o", capsize=3)
-        ax.set_yticks(range(len(scores)), [score.method for score in scores])
-        design = self.experiment.design
-        ax.set_xlabel(f"{design.metric}, {design.n_labels} {design.unit}")
-        return ax
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
         """Return the report as one self-contained HTML page, and write it if a path is given."""
@@ -206,7 +169,8 @@ def report_of(comparison: Comparison) -> Report:
     design = experiment.design
     selected = comparison.selected
     missing = "no time was left" if comparison.state != "finished" else "not tried"
-    late = {name: missing for name in search.remaining if comparison.score_of(name) is None}
+    scored = {score.method for score in scores}
+    late = {name: missing for name in search.remaining if name not in scored}
     facts: dict[str, Any] = {
         **experiment.facts,
         f"{design.unit} used for training": design.n_labels,
@@ -438,8 +402,8 @@ def compare(
         Kinds of columns, where the inferred ones are wrong; ``"skip"`` leaves a column out.
     text : {"auto", "words", "lsa", "vectors"}, path, name or encoder, default="auto"
         How text columns are encoded: weighted words, LSA, or embeddings of an encoder, which is installed, in a folder, on the
-        hub, or any object with ``encode(list of str)``. ``"auto"`` is LSA, and where an encoder is installed some methods are
-        tried with embeddings as well.
+        hub, or any object with ``encode(list of str)``. ``"auto"`` is embeddings where an encoder is installed that knows the
+        language, and else LSA.
 
     Returns
     -------
@@ -495,7 +459,7 @@ def compare_table(
     experiment, names = table_experiment(table, methods, metric=metric, text=text, labels=count, limits=limits)
     lines = experiment.lines(names)
     search = SuccessiveHalving(
-        lines, experiment.design, limits.splits, preferred=experiment.preferred, sizes=experiment.splits.sizes
+        lines, experiment.design, limits.splits, preferred=DEFAULT_METHOD, sizes=experiment.splits.sizes
     )
     state = run_search(experiment, search, limits)
     return Comparison(experiment, search, state, limits.command or _python_call(labels, names, limits))
@@ -514,18 +478,17 @@ def table_experiment(
     if metric not in ("auto", *METRICS):
         raise ParameterError(f"metric: must be one of auto, {', '.join(METRICS)}, got {metric!r}.")
     names, extra = named_methods(methods)
-    view = choose_view(table, text, seconds=limits.deadline - limits.started)
-    table = view.affordable(table, limits.seed)
+    text, table = choose_text(table, text, seconds=limits.deadline - limits.started, seed=limits.seed)
     splits = Splits(table.codes, labels, limits.seed, testable=_testable(table))
-    chosen = default_metric(table) if metric == "auto" else metric
+    auto = "balanced_accuracy" if is_lopsided(table.codes) else "accuracy"
     experiment = TableExperiment(
         table,
         splits,
-        chosen,
+        auto if metric == "auto" else metric,
         min(limits.max_unlabeled, _TRIAL_ROWS),
         limits.seed,
         extra=extra,
-        view=view,
+        text=text,
         is_default_metric=metric == "auto",
     )
     return experiment, names
@@ -570,11 +533,6 @@ def named_methods(methods: Sequence[Any] | None) -> tuple[list[str] | None, dict
             specs[spec.name] = spec
         names.append(spec.name)
     return names, specs
-
-
-def default_metric(table: Table) -> str:
-    """Return the metric that suits the labels: balanced accuracy where one class has more than four fifths."""
-    return "balanced_accuracy" if is_lopsided(table.codes) else "accuracy"
 
 
 def _python_call(labels: Any, methods: Sequence[str] | None, limits: Limits) -> str:

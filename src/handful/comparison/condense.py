@@ -82,9 +82,7 @@ def condense_model(
             "condense_model: the model is condensed already. Condense the model that it was made from."
         )
     frame = model._frame(X.cells if isinstance(X, Table) else as_frame(X)).select(list(model.columns_))
-    if y is None and isinstance(X, Table):
-        y = X.labels
-    codes = _codes_of(y, model, frame.height)
+    codes = _codes_of(X.labels if y is None and isinstance(X, Table) else y, model, frame.height)
     rng = np.random.default_rng(random_state)
     order = rng.permutation(frame.height)
     order = order[np.argsort(codes[order] < 0, kind="stable")]  # labeled rows first
@@ -96,119 +94,120 @@ def condense_model(
     if most < least:
         raise ParameterError(f"condense_model: n_rows must be at least {least}, one for each class; got {n_rows}.")
     encoder = TableEncoder.learn(frame, TableEncoder(model.columns_).specs, text="words")
-    encoded, folds = encoder.transform(frame), []
     fold = rng.permutation(frame.height) % _N_FOLDS
-    for k in range(_N_FOLDS):
-        folds.append(_held_out(model, frame, encoded, codes, fold == k, most, random_state))
-        if progress is not None:
-            progress(Step("condense", k + 1, _N_FOLDS, {}))
-    agrees = np.concatenate([part.agrees for part in folds], axis=1)
-    curve, n_held = agrees.mean(axis=1), agrees.shape[1]
-    size = most
+    held = _hold_out(model, frame, encoder, codes, fold, most, random_state, progress)
+    curve, size = (held.predicted == held.expected).mean(axis=1), most
     if n_rows == "auto":
         best = float(curve.max())
-        size = max(least, int(np.argmax(curve >= best - np.sqrt(best * (1 - best) / n_held))) + 1)
+        size = max(least, int(np.argmax(curve >= best - np.sqrt(best * (1 - best) / len(codes)))) + 1)
     small = CondensedModel(size, random_state=random_state).fit_rows(frame, encoder, predictions)
     small.kept_ = used[small.kept_]
-    small.estimator_.temperature_ = fit_temperature(
-        np.concatenate([part.scores for part in folds]), np.concatenate([part.targets for part in folds])
-    )
-    correct = np.concatenate([part.correct for part in folds], axis=1)[size - 1]
-    agreeing = agrees[size - 1]
+    small.estimator_.temperature_ = fit_temperature(held.scores, held.expected)
+    predicted = held.predicted[size - 1]
     if "text" in encoder.kinds.values():
-        agreeing, correct = _of_kept_words(folds, frame, encoder, codes, model.classes_, small)
+        predicted = _of_kept_words(held, frame, encoder, model.classes_, small)
     small.training_ = {
         "condensed from": model.method_name,
-        "fidelity": _estimate(agreeing),
+        "fidelity": _estimate(predicted == held.expected),
         "curve": {str(n): float(curve[n - 1]) for n in range(least, most + 1)},
     }
-    _limit_confidence(small, model, folds, codes, predictions)
-    if len(correct):
-        small.training_["estimate"] = _estimate(correct)
-        small.training_["model_estimate"] = _estimate(np.concatenate([part.model_correct for part in folds]))
+    _limit_confidence(small, model, held, codes, predictions)
+    if held.tested.any():
+        tested, truth = held.tested, codes[held.tested]
+        small.training_["estimate"] = _estimate(predicted[tested] == truth)
+        small.training_["model_estimate"] = _estimate(held.expected[tested] == truth)
     return small
 
 
-@dataclass(frozen=True, eq=False)
-class _Fold:
-    """What small models of 1, 2, 3, … rows predict for rows that were held out.
+@dataclass(eq=False)
+class _HeldOut:
+    """What is predicted for each row by models that did not see it.
 
-    `agrees` and `correct` have a line for each number of rows: whether they predict what the model does, and the label.
-    `expected` is what the model predicts for all rows, `labeled` which of the held-out rows have a label.
+    Parameters
+    ----------
+    fold : ndarray of shape (n_rows,)
+        Fold in which each row is held out.
+    targets : ndarray of shape (n_folds, n_rows)
+        What the model without the labels of a fold predicts for all rows.
+    predicted : ndarray of shape (n_sizes, n_rows)
+        What 1, 2, 3, ... kept rows predict.
+    scores : ndarray of shape (n_rows, n_classes)
+        Scores by the most rows.
+    tested : ndarray of bool
+        Rows with a label that neither the model nor the kept rows have seen.
     """
 
-    held: np.ndarray
-    expected: np.ndarray
-    labeled: np.ndarray
-    agrees: np.ndarray
-    correct: np.ndarray
-    model_correct: np.ndarray
-    scores: np.ndarray
+    fold: np.ndarray
     targets: np.ndarray
-    gold: np.ndarray
+    predicted: np.ndarray
+    scores: np.ndarray
+    tested: np.ndarray
+
+    @property
+    def expected(self) -> np.ndarray:
+        """What the model predicts for each row without its label."""
+        return np.asarray(self.targets[self.fold, np.arange(len(self.fold))])
 
 
-def _held_out(
+def _hold_out(
     model: TableModel,
     frame: pl.DataFrame,
-    encoded: Any,
+    encoder: TableEncoder,
     codes: np.ndarray,
-    held: np.ndarray,
+    fold: np.ndarray,
     most: int,
     seed: int,
-) -> _Fold:
-    refitted = _without_labels(model, frame, np.where(held, UNLABELED, codes))
-    expected = np.searchsorted(model.classes_, (refitted or model).predict(frame))
-    rows = NearestRows(max(most, len(np.unique(expected))), seed).fit(encoded[~held], expected[~held])
-    distances = rows.distances(encoded[held])
-    predicted = np.array([rows.classes_[rows.scores(distances[:, :n]).argmax(axis=1)] for n in range(1, most + 1)])
-    scores = np.full((int(held.sum()), len(model.classes_)), -1e6)
-    scores[:, rows.classes_] = rows.scores(distances)
-    labeled = codes[held] >= 0 if refitted is not None else np.zeros(int(held.sum()), dtype=bool)
-    return _Fold(
-        held,
-        expected,
-        labeled,
-        predicted == expected[held],
-        predicted[:, labeled] == codes[held][labeled],
-        expected[held][labeled] == codes[held][labeled],
-        scores,
-        expected[held],
-        codes[held],
+    progress: Progress | None,
+) -> _HeldOut:
+    n, n_classes, encoded = frame.height, len(model.classes_), encoder.transform(frame)
+    out = _HeldOut(
+        fold=fold,
+        targets=np.zeros((_N_FOLDS, n), dtype=np.int64),
+        predicted=np.zeros((most, n), dtype=np.int64),
+        scores=np.full((n, n_classes), -1e6),
+        tested=np.zeros(n, dtype=bool),
     )
+    for k in range(_N_FOLDS):
+        held = out.fold == k
+        refitted = _without_labels(model, frame, np.where(held, UNLABELED, codes))
+        targets = out.targets[k] = np.searchsorted(model.classes_, (refitted or model).predict(frame))
+        rows = NearestRows(max(most, len(np.unique(targets))), seed).fit(encoded[~held], targets[~held])
+        distances = rows.distances(encoded[held])
+        for size in range(most):
+            out.predicted[size, held] = rows.classes_[rows.scores(distances[:, : size + 1]).argmax(axis=1)]
+        out.scores[np.ix_(held, rows.classes_)] = rows.scores(distances)
+        out.tested |= held & (codes >= 0) & (refitted is not None)
+        if progress is not None:
+            progress(Step("condense", k + 1, _N_FOLDS, {}))
+    return out
 
 
 def _limit_confidence(
-    small: CondensedModel, model: TableModel, folds: list[_Fold], codes: np.ndarray, predictions: Labels
+    small: CondensedModel, model: TableModel, held: _HeldOut, codes: np.ndarray, predictions: Labels
 ) -> None:
     """Learn from held-out labels how often predictions of each confidence are correct; without them, only limit it."""
-    labels = codes[codes >= 0]
+    labels, gold = codes[codes >= 0], codes[held.tested]
     small.n_labeled_ = len(labels) or model.n_labeled_
     small.n_unlabeled_ = len(codes) - len(labels)
-    labeled = np.concatenate([part.labeled for part in folds])
-    scores = np.concatenate([part.scores for part in folds])[labeled]
-    gold = np.concatenate([part.gold for part in folds])[labeled]
-    proba = softmax(small.estimator_.temperature_ * scores, axis=1)
-    held = HeldOut(proba.max(axis=1), np.zeros(len(gold)), proba.argmax(axis=1) == gold, gold)
+    proba = softmax(small.estimator_.temperature_ * held.scores[held.tested], axis=1)
+    answers = HeldOut(proba.max(axis=1), np.zeros(len(gold)), proba.argmax(axis=1) == gold, gold)
     frequencies = np.zeros(len(model.classes_))
     frequencies[np.searchsorted(model.classes_, predictions.classes)] = np.bincount(predictions.codes)
-    learned = Confidence.learn(held, None, labels, frequencies)
+    learned = Confidence.learn(answers, None, labels, frequencies)
     small._confidence = learned or Confidence(1.0, 0.0, n_held=small.n_labeled_)
     small.confidence_ = small._confidence.state()
 
 
 def _of_kept_words(
-    folds: list[_Fold], frame: pl.DataFrame, encoder: TableEncoder, codes: np.ndarray, classes: np.ndarray, small: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return whether held-out predictions agree with the model and with labels, of models that keep the words of their rows."""
-    agrees, correct = [], []
-    for part in folds:
-        rest = np.flatnonzero(~part.held)
-        labels = Labels(part.expected[rest].astype(np.int32), classes)
-        predicted = clone(small).fit_rows(frame[rest], encoder, labels).predict(frame[np.flatnonzero(part.held)])
-        agrees.append(predicted == classes[part.expected[part.held]])
-        correct.append((predicted == classes[np.maximum(codes[part.held], 0)])[part.labeled])
-    return np.concatenate(agrees), np.concatenate(correct)
+    held: _HeldOut, frame: pl.DataFrame, encoder: TableEncoder, classes: np.ndarray, small: CondensedModel
+) -> np.ndarray:
+    """Return what is predicted for held-out rows by models that keep the words of their rows alone."""
+    predicted = np.zeros(len(held.fold), dtype=np.int64)
+    for k, targets in enumerate(held.targets):
+        test, rest = np.flatnonzero(held.fold == k), np.flatnonzero(held.fold != k)
+        fitted = clone(small).fit_rows(frame[rest], encoder, Labels(targets[rest].astype(np.int32), classes))
+        predicted[test] = np.searchsorted(classes, fitted.predict(frame[test]))
+    return predicted
 
 
 def _without_labels(model: TableModel, frame: pl.DataFrame, codes: np.ndarray) -> TableModel | None:

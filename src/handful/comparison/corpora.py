@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import time
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -83,6 +84,36 @@ class CorpusExperiment(Experiment):
         """Return what to train on, what has its labels hidden, and what is tested."""
         split = self.splits[trial.split]
         return *split.training(trial.n_labels), split.test
+
+    @abstractmethod
+    def _fit(self, trial: Trial, train: np.ndarray, hidden: np.ndarray) -> Any:
+        """Return a model of the training part; `hidden` are those whose labels are hidden."""
+
+    @abstractmethod
+    def _predict(self, model: Any, test: np.ndarray) -> Any:
+        """Return predictions."""
+
+    @abstractmethod
+    def _score(self, test: np.ndarray, predicted: Any) -> tuple[float, int]:
+        """Return the score of predictions, and of how many items it is."""
+
+    def _run(self, trial: Trial) -> TrialResult:
+        start = time.perf_counter()
+        train, hidden, test = self.parts(trial)
+        began = time.process_time()
+        model = self._fit(trial, train, hidden)
+        fitted = time.process_time()
+        predicted = self._predict(model, test)
+        done = time.process_time()
+        score, n_items = self._score(test, predicted)
+        return TrialResult(
+            trial,
+            score,
+            seconds=time.perf_counter() - start,
+            fit_seconds=fitted - began,
+            predict_seconds=(done - fitted) / n_items * 1_000,
+            n_bytes=len(pickle.dumps(model, protocol=5)),
+        )
 
 
 def compare_corpus(experiment: CorpusExperiment, methods: Sequence[str] | None, limits: Limits) -> Comparison:
@@ -167,29 +198,20 @@ class TaggerExperiment(CorpusExperiment):
             for folded in (False, True):
                 self.setup.clusters(self.unlabeled, folded=folded)
 
-    def _run(self, trial: Trial) -> TrialResult:
-        start = time.perf_counter()
+    def _fit(self, trial: Trial, train: np.ndarray, hidden: np.ndarray) -> Any:
         spec = get_method(trial.method, "sentences")
         assert spec.train is not None
-        train, hidden, test = self.parts(trial)
-        sentences = [self.data.sentences[i] for i in train]
-        tags = [self.data.tags[i] for i in train]
         # The untagged sentences are one object, so that its clusters are learned once.
         raw = self.unlabeled or [Sentence(self.data.sentences[i].tokens) for i in hidden]
-        began = time.process_time()
-        tagger = spec.train(self.setup, sentences, tags, [] if trial.supervised else raw)
-        fitted = time.process_time()
-        predicted = tagger.predict([self.data.sentences[i] for i in test])
-        done = time.process_time()
+        sentences, tags = [self.data.sentences[i] for i in train], [self.data.tags[i] for i in train]
+        return spec.train(self.setup, sentences, tags, [] if trial.supervised else raw)
+
+    def _predict(self, model: Any, test: np.ndarray) -> Any:
+        return model.predict([self.data.sentences[i] for i in test])
+
+    def _score(self, test: np.ndarray, predicted: Any) -> tuple[float, int]:
         gold = [self.data.tags[i] for i in test]
-        return TrialResult(
-            trial,
-            float(sentence_values(gold, predicted, self.data.has_spans).mean()),
-            seconds=time.perf_counter() - start,
-            fit_seconds=fitted - began,
-            predict_seconds=(done - fitted) / sum(map(len, gold)) * 1_000,
-            n_bytes=len(pickle.dumps(tagger, protocol=5)),
-        )
+        return float(sentence_values(gold, predicted, self.data.has_spans).mean()), sum(map(len, gold))
 
 
 def compare_tagged(
@@ -305,31 +327,22 @@ class SenseExperiment(CorpusExperiment):
         """Tell whether a method can be compared: embeddings need an encoder that knows the language."""
         return spec.views != ("vectors",) or self._has_encoder
 
-    def _run(self, trial: Trial) -> TrialResult:
-        start = time.perf_counter()
-        train, hidden, test = self.parts(trial)
-        labeled, tested = ([self.contexts[i] for i in part] for part in (train, test))
+    def _fit(self, trial: Trial, train: np.ndarray, hidden: np.ndarray) -> Any:
         raw = self.unlabeled or [
             replace(context, occurrence=replace(context.occurrence, senses=()))
             for context in (self.contexts[i] for i in hidden)
         ]
-        began = time.process_time()
         model = SenseClassifier(trial.method, random_state=self.seed)
-        model.fit_contexts(labeled, [] if trial.supervised else raw)
-        fitted = time.process_time()
+        return model.fit_contexts([self.contexts[i] for i in train], [] if trial.supervised else raw)
+
+    def _predict(self, model: Any, test: np.ndarray) -> Any:
         # Words without a training context cannot be predicted, which counts as wrong.
-        known = [place for place, context in enumerate(tested) if context.occurrence.word in model.models_]
-        predicted = dict(zip(known, model.predict_contexts([tested[place] for place in known]), strict=True))
-        done = time.process_time()
-        correct = [predicted.get(place) in context.occurrence.senses for place, context in enumerate(tested)]
-        return TrialResult(
-            trial,
-            sum(correct) / len(correct),
-            seconds=time.perf_counter() - start,
-            fit_seconds=fitted - began,
-            predict_seconds=(done - fitted) / len(correct) * 1_000,
-            n_bytes=len(pickle.dumps(model, protocol=5)),
-        )
+        known = [i for i in test.tolist() if self.contexts[i].occurrence.word in model.models_]
+        return dict(zip(known, model.predict_contexts([self.contexts[i] for i in known]), strict=True))
+
+    def _score(self, test: np.ndarray, predicted: Any) -> tuple[float, int]:
+        correct = [predicted.get(i) in self.contexts[i].occurrence.senses for i in test.tolist()]
+        return sum(correct) / len(correct), len(correct)
 
 
 def compare_senses(

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
+from importlib import import_module
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from handful.comparison.statistics import Design, rank_methods
 from handful.comparison.trials import Experiment, Limits, Snapshot, Trial, TrialResult, open_log
-from handful.comparison.workers import count_jobs, open_runner
+from handful.parallel import jobs_of, start_processes
 from handful.report.content import MethodScore
 
 _N_CURVES = 3
@@ -215,8 +221,7 @@ def run_search(
     {"finished", "out of time", "out of trials", "interrupted"}
         How it ended.
     """
-    memory = None if limits.memory_gb is None else int(limits.memory_gb * 2**30)
-    n_jobs = count_jobs(limits.n_jobs, memory)
+    n_jobs = jobs_of(limits.n_jobs, who="limits")
     log = open_log(experiment, limits)
 
     def report(message: str) -> None:
@@ -226,9 +231,9 @@ def run_search(
     try:
         for result in [] if log is None else list(log.results.values())[: limits.trials]:
             search.add(result)
-        with open_runner(experiment, n_jobs, memory) as runner:
-            experiment.prepare(report)
-            return _run_rounds(search, limits, runner, log, reserve)
+        experiment.prepare(report)
+        with open_runner(experiment, n_jobs) as run:
+            return _run_rounds(search, limits, run, log, reserve)
     except KeyboardInterrupt:
         return "interrupted"
     finally:
@@ -236,7 +241,7 @@ def run_search(
             log.close()
 
 
-def _run_rounds(search: SuccessiveHalving, limits: Limits, runner: Any, log: Any, reserve: Any) -> str:
+def _run_rounds(search: SuccessiveHalving, limits: Limits, run: Run, log: Any, reserve: Any) -> str:
     while trials := search.next_trials():
         if limits.trials is not None:
             trials = trials[: max(limits.trials - len(search.results), 0)]
@@ -251,7 +256,7 @@ def _run_rounds(search: SuccessiveHalving, limits: Limits, runner: Any, log: Any
         first = trials[: 2 if not search.results else 0]
         before = len(search.results)
         for part, until in ((first, float("inf") if now >= deadline else deadline), (fitting[len(first) :], deadline)):
-            for result in runner.run(part, until):
+            for result in run(part, until):
                 search.add(result)
                 if log is not None:
                     log.add(result)
@@ -262,3 +267,97 @@ def _run_rounds(search: SuccessiveHalving, limits: Limits, runner: Any, log: Any
         if len(search.results) - before < len(trials) and time.monotonic() >= deadline:
             return "out of time"
     return "finished"
+
+
+Run: TypeAlias = Callable[[Sequence[Trial], float], Iterator[TrialResult]]
+"""Yields the results of trials; none begins after the deadline, a value of ``time.monotonic()``."""
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+@contextlib.contextmanager
+def open_runner(experiment: Experiment, n_jobs: int) -> Iterator[Run]:
+    """Open what runs trials: this process, or worker processes that are killed at the deadline."""
+    if n_jobs == 1:
+
+        def run_here(trials: Sequence[Trial], deadline: float = math.inf) -> Iterator[TrialResult]:
+            for trial in trials:
+                if time.monotonic() >= deadline:
+                    return
+                yield experiment.run(trial)
+
+        yield run_here
+        return
+    with warnings.catch_warnings():
+        # loky replaces workers that have grown, as they do while kernels are loaded; nothing is lost by that.
+        warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
+        workers = _Workers(experiment, n_jobs)
+        try:
+            yield workers.run
+        finally:
+            workers.close()
+
+
+class _Workers:
+    """Worker processes that hold a copy of an experiment; until they have started, trials run in this process."""
+
+    def __init__(self, experiment: Experiment, n_jobs: int) -> None:
+        self._experiment, self._n_jobs = experiment, n_jobs
+        self._running: dict[Any, Trial] = {}
+        self._start()
+
+    def _start(self) -> None:
+        self._pool = start_processes(
+            self._n_jobs, _keep_experiment, (self._experiment,), env=dict.fromkeys(_THREADS, "1"), timeout=600
+        )
+        self._ready = self._pool.submit(import_module, "sklearn.ensemble")  # starting a process takes seconds
+
+    def run(self, trials: Sequence[Trial], deadline: float = math.inf) -> Iterator[TrialResult]:
+        """Yield results as they come; after a process has died, trials run one by one, to find the one that kills it."""
+        from loky import BrokenProcessPool
+
+        waiting, most = deque(trials), 2 * self._n_jobs
+        while (waiting or self._running) and (left := deadline - time.monotonic()) > 0:
+            if waiting and not self._running and not self._ready.done():
+                yield self._experiment.run(waiting.popleft())
+                continue
+            while waiting and len(self._running) < most:
+                trial = waiting.popleft()
+                self._running[self._pool.submit(_run_kept, trial)] = trial
+            finished, _ = wait(self._running, None if math.isinf(left) else left, FIRST_COMPLETED)
+            broken = [future for future in finished if isinstance(future.exception(), BrokenProcessPool)]
+            for future in finished - set(broken):
+                del self._running[future]
+                yield future.result()
+            if broken and most == 1:
+                yield TrialResult(
+                    self._running.pop(broken[0]), None, error="its process died, perhaps for lack of memory."
+                )
+            if broken:
+                waiting.extendleft(self._running.values())
+                self._running.clear()
+                most = 1
+                self._pool.shutdown(wait=True, kill_workers=True)
+                self._start()
+                wait([self._ready])  # what killed a worker must not run in this process
+
+    def close(self) -> None:
+        """Kill the processes, whatever they do."""
+        # loky fails, with a traceback, on trials that it was given but has not passed on; that takes it a moment.
+        patience = time.monotonic() + 2
+        while time.monotonic() < patience and not all(f.running() or f.done() for f in self._running):
+            time.sleep(0.01)
+        self._pool.shutdown(wait=True, kill_workers=True)
+
+
+_kept: Experiment | None = None
+
+
+def _keep_experiment(experiment: Experiment) -> None:
+    global _kept
+    _kept = experiment
+
+
+def _run_kept(trial: Trial) -> TrialResult:
+    assert _kept is not None
+    return _kept.run(trial)

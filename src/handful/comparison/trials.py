@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
@@ -167,8 +167,6 @@ class Limits:
         Stop after this number of fits: a limit that does not depend on the clock, so results are reproducible.
     splits : int, default=30
         Random splits of one method at most.
-    memory_gb : float, optional
-        Memory of all worker processes together, at least 0.35 GB.
     max_unlabeled : int, default=5000
         Unlabeled rows (or sentences) to learn from at most.
     seed : int, default=0
@@ -196,7 +194,6 @@ class Limits:
     minutes: float | None = 2.0
     trials: int | None = None
     splits: int = 30
-    memory_gb: float | None = None
     max_unlabeled: int = 5_000
     seed: int = 0
     n_jobs: int = 1
@@ -207,12 +204,10 @@ class Limits:
     started: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        for name, value in (("minutes", self.minutes), ("memory_gb", self.memory_gb)):
-            if value is not None and not (isinstance(value, int | float) and value > 0):
-                raise ParameterError(f"limits: {name} must be a number above 0, got {value!r}.")
-        for name, least in (("trials", 1), ("splits", 2), ("max_unlabeled", 1), ("memory_gb", 0.35)):
-            value = getattr(self, name)
-            if value is not None and value < least:
+        if self.minutes is not None and not (isinstance(self.minutes, int | float) and self.minutes > 0):
+            raise ParameterError(f"limits: minutes must be a number above 0, got {self.minutes!r}.")
+        for name, least in (("trials", 1), ("splits", 2), ("max_unlabeled", 1)):
+            if (value := getattr(self, name)) is not None and value < least:
                 raise ParameterError(f"limits: {name} must be at least {least}, got {value}.")
 
     @property
@@ -375,34 +370,18 @@ _RECORD = stored(
 )
 
 
-def digest_of(facts: Any) -> str:
-    """Return a short name for plain values; it changes with the version of handful.
-
-    Examples
-    --------
-    >>> digest_of([1, "a"]) == digest_of([1, "b"])
-    False
-    """
-    text = json.dumps([__version__, facts], sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:24]
-
-
-def log_folder() -> Path:
-    """Return the folder of logs: ``$HANDFUL_RUNS``, else one in the user's cache folder."""
-    chosen = os.environ.get("HANDFUL_RUNS")
-    if chosen:
-        return Path(chosen).expanduser()
-    import pooch
-
-    return Path(pooch.os_cache("handful")) / "runs"
-
-
 def open_log(experiment: Experiment, limits: Limits) -> TrialLog | None:
-    """Open the log of an experiment, if limits ask for one."""
+    """Open the log of an experiment, if limits ask for one; ``"auto"`` is in ``$HANDFUL_RUNS`` or the user's cache folder."""
     if limits.log is None:
         return None
-    digest = digest_of(experiment.key)
-    path = log_folder() / f"{experiment.name[:40]}-{digest}.jsonl" if limits.log == "auto" else Path(limits.log)
+    facts = json.dumps([__version__, experiment.key], sort_keys=True, default=str)
+    digest = hashlib.sha256(facts.encode()).hexdigest()[:24]
+    path = Path(limits.log)
+    if limits.log == "auto":
+        import pooch
+
+        folder = os.environ.get("HANDFUL_RUNS") or Path(pooch.os_cache("handful")) / "runs"
+        path = Path(folder).expanduser() / f"{experiment.name[:40]}-{digest}.jsonl"
     return TrialLog(path, digest, fresh=limits.fresh)
 
 
@@ -427,24 +406,23 @@ class TrialLog:
     def __init__(self, path: str | os.PathLike[str], key: str, *, fresh: bool = False) -> None:
         self.path = Path(path)
         self.results: dict[Trial, TrialResult] = {}
-        self._file = -1
+        self._file: BinaryIO | None = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+            file = open(self.path, "a+b", buffering=0)  # noqa: SIM115 (open as long as the search)
         except OSError as error:
             self._warn(error.strerror)
             return
-        if not stat.S_ISREG(os.fstat(handle).st_mode):  # a device may have no end
-            os.close(handle)
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # a device may have no end
+            file.close()
             self._warn("is no ordinary file")
             return
-        if not lock(handle):  # another run of the same comparison writes here
-            os.close(handle)
+        if not lock(file.fileno()):  # another run of the same comparison writes here
+            file.close()
             return
-        self._file = handle
-        end = 0 if fresh else self._read(key)
-        os.ftruncate(self._file, end)  # the last line may be cut off
-        os.lseek(self._file, end, os.SEEK_SET)
+        self._file = file
+        end = 0 if fresh else self._read(file, key)
+        file.truncate(end)  # the last line may be cut off
         if not end:
             self._write({"handful": "compare", "key": key})
 
@@ -455,15 +433,15 @@ class TrialLog:
 
     def close(self) -> None:
         """Close the file."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def _write(self, record: Mapping[str, Any]) -> None:
-        rest = json.dumps(record).encode() + b"\n" if self._file >= 0 else b""
+        rest = json.dumps(record).encode() + b"\n" if self._file is not None else b""
         try:
-            while rest:
-                rest = rest[os.write(self._file, rest) :]
+            while self._file is not None and rest:
+                rest = rest[self._file.write(rest) :]
         except OSError as error:  # such as a full disk; results stay in memory
             self.close()
             self._warn(error.strerror)
@@ -475,10 +453,10 @@ class TrialLog:
             stacklevel=3,
         )
 
-    def _read(self, key: str) -> int:
+    def _read(self, file: BinaryIO, key: str) -> int:
         """Load results from disk and return where they end: 0 for what is no log of this comparison."""
-        with open(os.dup(self._file), "rb") as file:
-            content = file.read()
+        file.seek(0)
+        content = file.read()
         end = content.rfind(b"\n") + 1
         try:
             head, *records = [json.loads(line) for line in content[:end].splitlines()]

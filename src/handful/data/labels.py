@@ -201,37 +201,6 @@ def codes_among(labels: Any, classes: np.ndarray) -> np.ndarray:
     return np.where(classes[places] == values, places, UNLABELED)
 
 
-def labeled_part(y: Any, classes: Any, *, who: str) -> tuple[np.ndarray, np.ndarray]:
-    """Find the labeled rows of data whose classes are known already, such as a part held back for scoring.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        Labels as in `encode_labels`; -1 is a label where it is among `classes`.
-    classes : array-like
-        The classes of the fitted model.
-    who : str
-        Name of the caller, for errors.
-
-    Returns
-    -------
-    rows : ndarray of int64
-        Rows that have a label.
-    labels : ndarray
-        Their labels.
-
-    Examples
-    --------
-    >>> rows, labels = labeled_part([1, 1, -1], [0, 1], who="score")
-    >>> rows.tolist(), labels.tolist()
-    ([0, 1], [1, 1])
-    """
-    _, rows, present = _present(y, who)
-    if UNLABELED in np.asarray(classes).tolist():
-        return rows, present
-    return _without_mark(rows, present)
-
-
 def _present(y: Any, who: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return all values, the rows that are not missing, and their values in the one type they share."""
     values = _as_array(y, who)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from handful.data.labels import Labels, labels_of
 from handful.errors import DataError, ParameterError
-from handful.models.confidence import own_shares
 from handful.persistence.model_file import Storable
-from handful.persistence.schema import Model, Names, Number, stored
-from handful.registry import COSTS, MethodSpec, method, register, spec_of
+from handful.persistence.schema import Names, Number, stored
+from handful.registry import COSTS, MethodSpec, register, spec_of
 
 
 class RowClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -83,78 +82,6 @@ class _Copies:
         return clone(self.estimator).set_params(**params)
 
 
-@dataclass(frozen=True)
-class _Around:
-    """Makes self-training or tri-training around a method."""
-
-    outer: str
-    inner: MethodSpec
-
-    def __call__(self, n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
-        return put_around(
-            self.outer, self.inner.make_estimator(n_features, seed, self.inner.default_params), seed
-        ).set_params(**params)
-
-
-@method("with-shares", task="model")
-class WithShares(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier with margins or neither, and probabilities made of them.
-
-    Parameters
-    ----------
-    estimator : classifier
-        The classifier.
-
-    Attributes
-    ----------
-    estimator_ : classifier
-        The fitted one.
-    classes_ : ndarray
-        The labels.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> WithShares(SVC()).fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1]).predict_proba([[0.0]]).round(1).tolist()
-    [[0.7, 0.3]]
-    """
-
-    STATE = stored(estimator_=Model(), classes_=Names("k"))
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the classifier.
-
-        Parameters
-        ----------
-        X : matrix
-            Rows.
-        y : array-like
-            Their labels.
-
-        Returns
-        -------
-        self
-        """
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        self.classes_ = self.estimator_.classes_
-        return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predictions of the classifier."""
-        return np.asarray(self.estimator_.predict(X))
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities that its margins make."""
-        return own_shares(self.estimator_, X)
-
-    def _check_state(self) -> None:
-        if np.asarray(self.estimator_.classes_).tolist() != self.classes_.tolist():
-            raise DataError("WithShares: its labels must be those of its classifier.")
-
-
 def classifier_spec(estimator: Any) -> MethodSpec:
     """Return a spec for a classifier in scikit-learn's manner.
 
@@ -216,6 +143,11 @@ def wrapped_spec(outer: str, inner: MethodSpec) -> MethodSpec:
     name = f"{outer}({inner.name})"
     if inner.uses_unlabeled:
         raise ParameterError(f"methods: {name} must go around a method that learns from labels alone.")
+
+    def build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+        estimator = inner.make_estimator(n_features, seed, inner.default_params)
+        return put_around(outer, estimator, seed).set_params(**params)
+
     return MethodSpec(
         name,
         "table",
@@ -224,32 +156,18 @@ def wrapped_spec(outer: str, inner: MethodSpec) -> MethodSpec:
         summary=f"{outer.capitalize()} around {inner.name}.",
         cost=COSTS[min(inner.cost_rank + 2, len(COSTS) - 1)],
         views=inner.views,
-        build=_Around(outer, inner),
+        build=build,
     )
 
 
 def put_around(outer: str, estimator: Any, seed: int = 0) -> Any:
     """Return self-training or tri-training around a classifier.
 
-    Parameters
-    ----------
-    outer : {"self-training", "tri-training"}
-        What goes around.
-    estimator : classifier
-        One without probabilities gets them from its margins, where self-training needs them.
-    seed : int
-        Seed of tri-training.
-
-    Returns
-    -------
-    classifier
-        Not fitted.
-
     Examples
     --------
     >>> from sklearn.svm import LinearSVC
-    >>> put_around("self-training", LinearSVC())
-    SelfTrainingClassifier(estimator=WithShares(estimator=LinearSVC()))
+    >>> put_around("tri-training", LinearSVC())
+    TriTraining(estimator=LinearSVC(), random_state=0)
     """
     if outer == "tri-training":
         from handful.neighbors.tri_training import TriTraining
@@ -258,7 +176,10 @@ def put_around(outer: str, estimator: Any, seed: int = 0) -> Any:
     from sklearn.semi_supervised import SelfTrainingClassifier
 
     if not hasattr(estimator, "predict_proba"):
-        estimator = WithShares(estimator)
+        name = type(estimator).__name__
+        raise ParameterError(
+            f"self-training: {name} has no predict_proba. Use tri-training({name}) or another classifier."
+        )
     return SelfTrainingClassifier(estimator)
 
 
@@ -303,7 +224,8 @@ def _uses_unlabeled(estimator: Any) -> bool:
 
 def _register_sklearn(name: str, path: str, summary: str, params: Mapping[str, Any], **spec: Any) -> None:
     """Register a classifier of scikit-learn by its module and class, with other defaults than its own."""
-    module, _, cls = path.rpartition(".")
+    module, _, cls = f"sklearn.{path}".rpartition(".")
+    spec = {"cost": "instant", **spec}
 
     def build(n_features: int, seed: int, given: Mapping[str, Any]) -> Any:
         seeded = {"random_state": seed} if "random_state" in params else {}
@@ -320,22 +242,23 @@ def _self_training(n_features: int, seed: int, params: Mapping[str, Any]) -> Any
     return SelfTrainingClassifier(LogisticRegression(max_iter=1_000), **params)
 
 
+_TREES = {"n_estimators": 300, "random_state": 0}
+_LDA = {"solver": "lsqr", "shrinkage": "auto"}
+_LOGISTIC = {"max_iter": 1_000, "class_weight": "balanced"}
+_BOOSTING = {"early_stopping": False, "min_samples_leaf": 5, "random_state": 0}
+_TEXTS = ("lsa", "vectors")
 # Brute force, since a tree of scikit-learn's neighbors cannot be stored without pickle.
+_NEAREST = {"algorithm": "brute", "n_neighbors": 1}
+
 _register_sklearn(
-    "k-nn",
-    "sklearn.neighbors.KNeighborsClassifier",
-    "The nearest labeled rows vote",
-    {"algorithm": "brute", "n_neighbors": 1},
-    grid={"n_neighbors": (1, 3, 5)},
-    cost="instant",
+    "k-nn", "neighbors.KNeighborsClassifier", "The nearest labeled rows vote", _NEAREST, grid={"n_neighbors": (1, 3, 5)}
 )
 _register_sklearn(
     "logistic-regression",
-    "sklearn.linear_model.LogisticRegression",
+    "linear_model.LogisticRegression",
     "A linear model of the labeled rows",
-    {"max_iter": 1_000, "class_weight": "balanced"},
+    _LOGISTIC,
     grid={"C": (1.0, 0.1, 10.0, 100.0), "class_weight": ("balanced", None)},
-    cost="instant",
 )
 register(
     MethodSpec(
@@ -352,33 +275,21 @@ register(
 )
 _register_sklearn(
     "shrunk-lda",
-    "sklearn.discriminant_analysis.LinearDiscriminantAnalysis",
+    "discriminant_analysis.LinearDiscriminantAnalysis",
     "Linear discriminant analysis with a shrunk covariance",
-    {"solver": "lsqr", "shrinkage": "auto"},
-    cost="instant",
-    views=("lsa", "vectors"),
+    _LDA,
+    views=_TEXTS,
 )
-_register_sklearn(
-    "extra-trees",
-    "sklearn.ensemble.ExtraTreesClassifier",
-    "Three hundred extremely random trees vote",
-    {"n_estimators": 300, "random_state": 0},
-    cost="quick",
-    views=("lsa", "vectors"),
-)
-_register_sklearn(
-    "random-forest",
-    "sklearn.ensemble.RandomForestClassifier",
-    "Three hundred trees of bootstrap samples vote",
-    {"n_estimators": 300, "random_state": 0},
-    cost="quick",
-    views=("lsa", "vectors"),
-)
+for _name, _path, _summary in (
+    ("extra-trees", "ensemble.ExtraTreesClassifier", "Three hundred extremely random trees vote"),
+    ("random-forest", "ensemble.RandomForestClassifier", "Three hundred trees of bootstrap samples vote"),
+):
+    _register_sklearn(_name, _path, _summary, _TREES, cost="quick", views=_TEXTS)
 _register_sklearn(
     "hist-gradient-boosting",
-    "sklearn.ensemble.HistGradientBoostingClassifier",
+    "ensemble.HistGradientBoostingClassifier",
     "Gradient boosting of trees on binned columns",
-    {"early_stopping": False, "min_samples_leaf": 5, "random_state": 0},
+    _BOOSTING,
     cost="fair",
-    views=("lsa", "vectors"),
+    views=_TEXTS,
 )

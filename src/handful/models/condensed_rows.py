@@ -20,6 +20,7 @@ from handful.data.records import Explanation, NearRow
 from handful.data.table import as_table, one_row
 from handful.errors import DataError, ParameterError
 from handful.models.adapters import RowClassifier
+from handful.models.confidence import Confidence
 from handful.models.table_model import TableModel
 from handful.params import Count, check_params
 from handful.persistence.model_file import Storable
@@ -260,7 +261,9 @@ class CondensedModel(TableModel):
         self._keep_words(encoder)
         self.feature_names_in_ = np.array(list(self.columns_), dtype=object)
         self.n_labeled_, self.n_unlabeled_ = len(labeled), 0
-        self.rows_ = self.shift_ = self.confidence_ = self._confidence = None
+        self.rows_ = self.shift_ = None
+        self._confidence = Confidence(1.0, 0.0, n_held=len(labeled))
+        self.confidence_ = self._confidence.state()
         self.training_ = {}
         return self
 
@@ -315,9 +318,53 @@ class CondensedModel(TableModel):
 
     def _check_state(self) -> None:
         super()._check_state()
+        if self._confidence is None:  # a file from before confidence was limited
+            self._confidence = Confidence(1.0, 0.0, n_held=self.n_labeled_)
         if set(self.cells_) != set(self.columns_) or len(self.kept_) != len(self.estimator_.codes_):
             raise DataError("CondensedModel: every kept row must have a cell for each column.")
         if any(
             "\ud800" <= letter <= "\udfff" for cells in self.cells_.values() for letter in "".join(filter(None, cells))
         ):
             raise DataError("CondensedModel: the cells of the file must be whole characters.")
+
+
+def shots(X: Any, y: Any = None, n: int = 16) -> np.ndarray:
+    """Choose labeled rows that represent all labeled rows, every class among them.
+
+    Parameters
+    ----------
+    X : Table, data frame, list of texts, or array of shape (n_rows, n_columns)
+        Rows.
+    y : array-like of shape (n_rows,), optional
+        Labels; missing ones mark unlabeled rows, which are not chosen. Those of a Table by default.
+    n : int, default=16
+        How many.
+
+    Returns
+    -------
+    ndarray of int64
+        Numbers of the rows, most representative first: the medoid of each class, the most frequent class first, and then
+        the rows with which a nearest neighbor errs least. The first rows of more shots are the same rows.
+
+    See Also
+    --------
+    condense_model : Rows that predict what a model predicts.
+
+    Examples
+    --------
+    >>> rows = {"size": [1.0, 1.1, 1.2, 5.0, 9.0, 9.1]}
+    >>> shots(rows, ["small", "small", "small", None, "large", "large"], n=2).tolist()
+    [1, 4]
+    """
+    table = as_table(X, None if y is None else encode_labels(y, who="shots"))
+    if table.labels is None:
+        raise ParameterError("shots: no labels. Give y, or a table with a target.")
+    labeled, codes = table.labeled, table.codes[table.labeled].astype(np.int64)
+    counts = np.bincount(codes)
+    n_classes = int((counts > 0).sum())
+    if n < n_classes:
+        raise ParameterError(f"shots: n must be at least {n_classes}, one row for each class; got {n}.")
+    encoder = TableEncoder.learn(table.values(), table.columns, text="words")
+    kept = NearestRows(n).fit(encoder.transform(table.cells[labeled]), codes).kept_
+    medoids = sorted(kept[:n_classes].tolist(), key=lambda row: (-counts[codes[row]], row))
+    return np.asarray(labeled[[*medoids, *kept[n_classes:].tolist()]], dtype=np.int64)

@@ -197,7 +197,7 @@ def hold_out(
         present = np.unique(codes[train])
         if len(present) < 2 or not len(test):
             continue
-        kept = np.concatenate([train, spare])
+        kept = np.sort(np.concatenate([train, spare]))  # in the order of the table, as in the fit
         # Codes without gaps, since methods may expect them so.
         dense = np.where(codes[kept] >= 0, np.searchsorted(present, codes[kept]), UNLABELED)
         try:
@@ -206,9 +206,17 @@ def hold_out(
         except (ValueError, ArithmeticError, np.linalg.LinAlgError):
             continue  # such as more neighbors than rows
         answers = present[np.asarray(estimator.classes_).astype(np.int64)][own.argmax(axis=1)]
-        near = label_margin(rows[test], answers, rows[train], codes[train])
+        near = label_margin(rows[test], answers, *(kept_rows(estimator, present) or (rows[train], codes[train])))
         parts.append(HeldOut(own.max(axis=1), near, answers == codes[test], codes[test]))
     return HeldOut.together(parts) if parts else None
+
+
+def kept_rows(estimator: Any, classes: np.ndarray) -> tuple[Any, np.ndarray] | None:
+    """Return the rows that a condensed classifier keeps, and their codes; None for one that keeps none or all."""
+    if not hasattr(estimator, "kept_"):
+        return None
+    codes = classes[np.asarray(estimator.classes_).astype(np.int64)][estimator.stored_codes_]
+    return estimator.stored_numbers_, codes.astype(np.int64)
 
 
 class Confidence:

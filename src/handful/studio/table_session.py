@@ -513,7 +513,7 @@ class TableStudio(Studio):
         if len(set(self.session.labels.values())) < 2:
             raise DataError("studio: a model needs labels of two classes at least. Label some rows first.")
         table = labeled_table(part_of(self.session, _MOST_UNLABELED)[1])
-        return fit_method(table, "ensemble", seed=self.session.seed)
+        return fit_method(table, "ensemble", text=self.session.learner.text, seed=self.session.seed)
 
     def _failed(self, error: Exception) -> None:
         self.session.publish(error=f"The model could not be updated: {error}")
