@@ -81,8 +81,23 @@ def test_short_empty_and_unseen_sentences_are_answered(trained):
     assert tagger.predict([[]]) == [[]]
     rows = tagger.predict([[SENTENCES[0][0]], [], ["zzyzx"], ["Qwertz", "uiop", "été", "日本", " ", "1,000.5"]])
     assert [len(row) for row in rows] == [1, 0, 1, 6]
-    # A sentence is tagged by itself: its neighbours in the list change nothing.
-    assert tagger.predict([SENTENCES[61]]) == tagger.predict(SENTENCES[60:63])[1:2]
+
+
+def test_a_sentence_is_tagged_by_itself_in_any_order(trained):
+    _, tagger = trained
+    sentences = SENTENCES[60:]
+    together = tagger.predict(sentences)
+    assert tagger.predict(sentences[::-1]) == together[::-1]
+    assert [tagger.predict([sentence])[0] for sentence in sentences] == together
+
+
+def test_the_order_of_training_sentences_hardly_matters(trained):
+    name, tagger = trained
+    if name == "crf+stacked-condensed-nn":
+        pytest.skip("Hart's algorithm visits the rows in their order")
+    other = fitted(name, [list(s) for s in SENTENCES[29::-1]], TAGS[29::-1], [list(s) for s in SENTENCES[59:29:-1]])
+    rows = zip(tagger.predict(SENTENCES[60:]), other.predict(SENTENCES[60:]), strict=True)
+    assert np.mean([a == b for one, two in rows for a, b in zip(one, two, strict=True)]) > 0.95
 
 
 def test_probabilities_fit_the_tags(trained):
