@@ -10,12 +10,15 @@ GROUP = $$($(PYTHON) tools/groups.py $(1))
 demo: $(VENV)/core.stamp
 	$(BIN)/handful demo
 
+# Two processes of one thread each: threads of OpenMP that wait for each other take most of the time.
+ONE_THREAD = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
 test: $(VENV)/test.stamp
-	HANDFUL_DATA= $(BIN)/python -m pytest -n 2 --dist worksteal -m "not corpus and not browser"
+	HANDFUL_DATA= $(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not corpus and not browser"
 
 corpus-test: $(VENV)/test.stamp
 	@test -n "$(HANDFUL_DATA)" || { echo "corpus-test: set HANDFUL_DATA to the folder of corpora"; exit 2; }
-	$(BIN)/python -m pytest -n 2 -m corpus tests
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m corpus tests
 
 # Chromium from the system's packages; root installs it, others are told how.
 studio-browser:
@@ -57,7 +60,7 @@ test-lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints-lowest.txt \
 	  --editable '.[plots,dask,studio]' $(call GROUP,test)
-	HANDFUL_DATA= NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not corpus and not browser"
+	HANDFUL_DATA= $(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not corpus and not browser"
 
 # What is installed, as a list that other tools read (CycloneDX), and whether any of it is known to be unsafe.
 sbom: $(VENV)/test.stamp

@@ -22,6 +22,8 @@ from papers.corpora import all_corpora, load
 from papers.generated import make_two_gaussians, make_two_moons
 from papers.stand_ins import allowed, stand_in_table
 
+N_FRAMES = 24  # of a moving picture
+
 
 def insert_true_labels(X: np.ndarray, few: np.ndarray, y: np.ndarray, order: np.ndarray | None = None) -> np.ndarray:
     """Predict each unlabeled row, then insert it with its true label.
@@ -149,7 +151,7 @@ class _Growth:
         from matplotlib.animation import FuncAnimation
 
         figure, axis = plt.subplots(figsize=(5, 4), layout="constrained")
-        frames = np.linspace(0, len(self.model.order_), 24).astype(int).tolist()
+        frames = np.linspace(0, len(self.model.order_), N_FRAMES).astype(int).tolist()
 
         def frame(step: int) -> None:
             axis.clear()

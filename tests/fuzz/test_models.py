@@ -20,23 +20,26 @@ FILES = 150  # of each class; `make fuzz` tries 50,000
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(2))
-def test_changed_files_are_answered_or_refused(part):
-    lines = run(FILES, part, 2)
+def test_changed_files_are_answered_or_refused():
+    lines = run(FILES)
     total = sum((Counter(line["outcomes"]) for line in lines), Counter())
     assert total["answered"] > FILES
     assert total["refused"] > total["answered"]
     assert {line["name"]: line["unclean"] for line in lines if line["unclean"]} == {}
 
 
-def test_every_class_that_can_be_stored_is_tried():
-    tried = set().union(*(classes_in(model) for model, _ in subjects().values()))
+@pytest.fixture(scope="module")
+def models():
+    return {name: model for name, (model, _) in subjects().items()}
+
+
+def test_every_class_that_can_be_stored_is_tried(models):
+    tried = set().union(*map(classes_in, models.values()))
     classes = {spec.cls.__name__ for spec in all_methods() if spec.cls is not None and issubclass(spec.cls, Storable)}
     assert classes - tried == set(), "add a small fitted model of the class to tests/fuzz/subjects.py"
 
 
-def test_models_share_the_files_of_their_classes():
-    models = {name: model for name, (model, _) in subjects().items()}
+def test_models_share_the_files_of_their_classes(models):
     found = shares(models.items())
     for cls in set().union(*map(classes_in, models.values())):
         assert sum(found[name] for name in models if cls in classes_in(models[name])) >= 1 - 1e-9

@@ -10,6 +10,7 @@ from papers.liu2013.plans import draw_figures
 def test_moving_pictures_are_written_whole_and_follow_no_link(tmp_path, monkeypatch):
     from matplotlib.animation import PillowWriter
 
+    monkeypatch.setattr("papers.liu2013.plans.N_FRAMES", 2)
     folder, mine = tmp_path / "figures", tmp_path / "mine"
     folder.mkdir()
     mine.write_text("not a picture")
