@@ -236,6 +236,9 @@ def fit_table_command(ctx: click.Context, /, data: Path, reading: opt.Reading, r
     ui.show_notices(model.notices_)
     _suggest_priors(model, table)
     facts = _facts(model, where)
+    if also:
+        facts |= {"witnesses": model.training_.get("witnesses", [])}
+        facts |= {"estimate_alone": model.training_.get("estimate_alone")}
     if run.as_json:
         ui.emit_json(facts)
     else:
@@ -344,7 +347,6 @@ def _facts(model: TableModel, where: Path) -> dict[str, Any]:
         "bytes": where.stat().st_size,
         "estimate": model.training_.get("estimate"),
         "abstain": abstain,
-        **{name: model.training_[name] for name in ("witnesses", "estimate_alone") if name in model.training_},
     }
 
 
