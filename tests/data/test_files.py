@@ -195,7 +195,11 @@ def test_a_table_on_its_side_is_refused(put, n):
 @pytest.mark.parametrize("suffix", ["jsonl", "json", "parquet"])
 def test_too_many_columns_of_other_files_are_refused(tmp_path, suffix):
     path = tmp_path / f"a.{suffix}"
-    write_frames(path, [pl.DataFrame({f"c{i}": [0] for i in range(50_001)})])
+    frame = pl.DataFrame({f"c{i}": [0] for i in range(50_001)})
+    if suffix == "json":
+        path.write_text(frame.write_json())
+    else:
+        write_frames(path, [frame])
     with pytest.raises(FormatError, match="50,001 columns, at most 50,000 are possible"):
         read_table(path)
 
