@@ -103,18 +103,17 @@ def flipped(
     listed = len(find_label_errors(X, labels)) / len(labeled)
     for row in wrong:
         labels[row] = rng.choice(names[names != y[row]])
-    found = [error.row for error in find_label_errors(X, labels)]
-    hits = np.isin(found, wrong)
+    errors = find_label_errors(X, labels, n=len(wrong))
+    hits = np.isin([error.row for error in errors], wrong)
+    by_default = hits[: max(errors.n_judged // 20, 1)]
     results = {
         f"correct labels listed, {strategy}": listed,
-        f"flips among the first as many, {strategy}": hits[: len(wrong)].sum() / len(wrong),
-        f"flips listed, {strategy}": hits.sum() / len(wrong),
+        f"flips among the first as many, {strategy}": hits.sum() / len(wrong),
+        f"flips listed, {strategy}": by_default.sum() / len(wrong),
     }
-    if found:
-        results[f"precision of listed errors, {strategy}"] = hits.mean()
-    if (
-        true is not None
-    ):  # the probability of a label, as Bayes' rule has it: ranked by it no method does better on average
+    if len(by_default):
+        results[f"precision of listed errors, {strategy}"] = by_default.mean()
+    if true is not None:  # Bayes' rule: ranked by these probabilities no method does better on average
         own = true[labeled, np.searchsorted(names, [labels[row] for row in labeled])]
         first = labeled[np.argsort(own)[: len(wrong)]]
         results[f"flips among the first as many, oracle, {strategy}"] = float(np.isin(first, wrong).mean())
