@@ -1,6 +1,6 @@
 """Do the intervals of ``handful fit`` hold the true score, and is its confidence as high as its accuracy?
 
-    python benchmarks/expectations.py [--fits 200] [--labels 45] [--method ensemble] [--seed 0] [--folder TABLES]
+    python benchmarks/expectations.py [--fits 200] [--labels 45] [--method ensemble] [--trees 100] [--seed 0] [--folder TABLES]
 
 Each fit draws labels at random from a sample of 1,500 rows of a table, in turn; the truth is the score of the fitted model on
 all other rows, by the metric that `fit` chose.
@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--fits", type=int, default=200)
     parser.add_argument("--labels", default="45")
     parser.add_argument("--method", default="ensemble")
+    parser.add_argument("--trees", type=int, help="trees of each forest")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args()
@@ -46,7 +47,9 @@ def main() -> None:
         given = np.full(len(y), None, dtype=object)
         given[few] = y[few]
         limits = Limits(minutes=None, seed=number)
-        model, comparison = fit_selected(labeled_table(frame, given, seed=number), options.method, limits=limits)
+        params = {"n_trees": options.trees} if options.trees else None
+        table = labeled_table(frame, given, seed=number)
+        model, comparison = fit_selected(table, options.method, params=params, limits=limits)
         assert comparison is not None
         predicted, confidence = model.predict_with_confidence(frame.iloc[rest])
         design, scores = comparison.experiment.design, np.array(list(comparison.selected.scores.values()))

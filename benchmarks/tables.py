@@ -4,8 +4,8 @@
 
 A folder holds CSV files whose column ``label`` is the class; without one, scikit-learn's own tables are used. Labels are drawn
 per class or at random, all other rows are unlabeled and tested. handful reads the table by itself; the others get standardized
-numbers and indicators. Semi-supervised choices learn from 3,000 unlabeled rows and are tested on these. With 500 labels, only
-tables of 3,000 rows and more take part, with gradient boosting, and CatBoost where it is installed.
+numbers and indicators. Semi-supervised choices learn from 3,000 unlabeled rows and are tested on these. Random labels are also
+given to gradient boosting, and to CatBoost where it is installed; with 500 labels, only tables of 3,000 rows and more take part.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def draw(y: np.ndarray, regime: str, rng: np.random.Generator) -> np.ndarray:
     return np.concatenate([first, rest]).astype(int)
 
 
-def fixed_choices(n_columns: int, *, many: bool) -> dict[str, Any]:
+def fixed_choices(n_columns: int, *, per_class: bool, many: bool) -> dict[str, Any]:
     """Return what a person could choose for all tables."""
     choices: dict[str, Any] = {
         "random forest": RandomForestClassifier(300, random_state=0),
@@ -84,16 +84,19 @@ def fixed_choices(n_columns: int, *, many: bool) -> dict[str, Any]:
         "LDA": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
     }
     if not many:
-        return choices | {
+        choices |= {
             "label spreading": LabelSpreading("rbf", gamma=4 / n_columns, max_iter=100),
             "label spreading, k-NN": LabelSpreading("knn", max_iter=100),
             "self-training": SelfTrainingClassifier(LogisticRegression(max_iter=500)),
         }
-    choices["gradient boosting"] = HistGradientBoostingClassifier(random_state=0)
-    if importlib.util.find_spec("catboost"):
-        from catboost import CatBoostClassifier
+    if not per_class:
+        choices["gradient boosting"] = HistGradientBoostingClassifier(random_state=0)
+        if importlib.util.find_spec("catboost"):
+            from catboost import CatBoostClassifier
 
-        choices["CatBoost"] = CatBoostClassifier(verbose=0, random_seed=0, thread_count=1, allow_writing_files=False)
+            choices["CatBoost"] = CatBoostClassifier(
+                verbose=0, random_seed=0, thread_count=1, allow_writing_files=False
+            )
     return choices
 
 
@@ -153,7 +156,8 @@ def main() -> None:
     for regime in options.labels:
         scores: dict[str, list[float]] = {}
         names, confident, seconds = [], [], []
-        many = regime.isdigit() and int(regime) >= MANY_LABELS
+        per_class = not regime.isdigit()
+        many = not per_class and int(regime) >= MANY_LABELS
         for name, frame, y in tables(options.folder, options.only):
             if many and len(y) < LEAST_ROWS:
                 continue
@@ -173,7 +177,7 @@ def main() -> None:
                 right = model.classes_[proba.argmax(axis=1)] == np.array([f"class {code}" for code in y[rest]])
                 confident.append(above(proba, right))
                 pool = rng.permutation(rest)[:MAX_UNLABELED]
-                choices = fixed_choices(X.shape[1], many=many)
+                choices = fixed_choices(X.shape[1], per_class=per_class, many=many)
                 rows.append({options.method: right.mean(), **accuracies(X, y, labeled, pool, choices)})
             for method in rows[0]:
                 scores.setdefault(method, []).append(100 * float(np.mean([row[method] for row in rows])))

@@ -61,7 +61,7 @@ def test_slope_and_offset_are_those_of_the_largest_posterior():
     best = minimize(loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}).x
     assert np.allclose([found.slope, found.offset], best, atol=1e-3)
     sure = expit(found.slope * z + found.offset) >= 0.8
-    assert np.allclose(found.surest, [sure.mean(), right[sure].mean() if sure.any() else 0.0])
+    assert found.counts == [sure.sum(), right[sure].sum(), 80]
 
 
 def test_rows_of_a_class_count_as_much_as_it_is_frequent():
@@ -113,7 +113,7 @@ def test_confidence_is_stored_and_damaged_numbers_are_refused(tmp_path):
     with pytest.raises(ModelFileError, match="Confidence"):
         handful.load(tmp_path / "bad.handful")
     with pytest.raises(DataError):
-        Confidence.from_state({"slope": float("nan"), "offset": 0.0, "near": None, "surest": None}, 2)
+        Confidence.from_state({"slope": float("nan"), "offset": 0.0, "near": None}, 2)
 
 
 def test_few_labels_support_little_confidence(tmp_path):

@@ -332,7 +332,7 @@ def _facts(model: TableModel, where: Path) -> dict[str, Any]:
 
     confidence = model.confidence_ or {}
     abstain = None
-    if confidence.get("surest") is not None and confidence.get("few") is None:
+    if confidence.get("counts") is not None:
         n_kept, n_correct, n_held = confidence["counts"]
         abstain = {"threshold": SURE_ENOUGH, "coverage": n_kept / n_held, "correct": n_correct / max(n_kept, 1)}
         abstain |= {"n_kept": n_kept, "n_correct": n_correct, "n_tested": n_held}

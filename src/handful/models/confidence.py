@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,22 +28,21 @@ def picked_by_class(codes: np.ndarray, n_classes: int) -> bool:
     Returns
     -------
     bool
-        Whether at least half of the classes, and two, have the same, largest number of labels. Two of four do not tell it
-        if the others have at least two labels less: that is often chance.
+        Whether all classes have the same number of labels, or at least half of them, and three, have the largest number: two
+        of three are often equal by chance.
 
     Examples
     --------
-    >>> picked_by_class(np.array([0, 0, 1, 1, 2]), 3), picked_by_class(np.array([0, 0, 0, 1]), 2)
+    >>> picked_by_class(np.array([0, 0, 1, 1]), 2), picked_by_class(np.array([0, 0, 1, 1, 2]), 3)
     (True, False)
-    >>> picked_by_class(np.repeat([0, 1, 2, 3], [14, 14, 9, 3]), 4)
-    False
+    >>> picked_by_class(np.array([0, 0, 1, 1, 2, 2, 3]), 4)
+    True
     """
     counts = np.bincount(codes, minlength=n_classes)
     counts = counts[counts > 0]
     largest = counts == counts.max()
-    if len(counts) > 3 and (counts >= counts.max() - 1).sum() == 2:
-        return False
-    return bool(counts.max() >= 2 and largest.sum() >= 2 and largest.mean() >= 0.5)
+    tied = largest.all() or (largest.sum() >= 3 and largest.mean() >= 0.5)
+    return bool(counts.max() >= 2 and len(counts) >= 2 and tied)
 
 
 def known_shift(shares: Mapping[Any, float], classes: Sequence[Any], counts: np.ndarray) -> np.ndarray:
@@ -156,12 +155,6 @@ class HeldOut:
     right: np.ndarray
     codes: np.ndarray
 
-    @classmethod
-    def together(cls, parts: Sequence[HeldOut]) -> HeldOut:
-        """Put several trials together."""
-        names = ("sure", "near", "right", "codes")
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
-
 
 def hold_out(
     make: Callable[[], Any], rows: Any, codes: np.ndarray, *, uses_unlabeled: bool, seed: int = 0
@@ -207,8 +200,8 @@ def hold_out(
             continue  # such as more neighbors than rows
         answers = present[np.asarray(estimator.classes_).astype(np.int64)][own.argmax(axis=1)]
         near = label_margin(rows[test], answers, *(kept_rows(estimator, present) or (rows[train], codes[train])))
-        parts.append(HeldOut(own.max(axis=1), near, answers == codes[test], codes[test]))
-    return HeldOut.together(parts) if parts else None
+        parts.append((own.max(axis=1), near, answers == codes[test], codes[test]))
+    return HeldOut(*map(np.concatenate, zip(*parts, strict=True))) if parts else None
 
 
 def kept_rows(estimator: Any, classes: np.ndarray) -> tuple[Any, np.ndarray] | None:
@@ -219,22 +212,20 @@ def kept_rows(estimator: Any, classes: np.ndarray) -> tuple[Any, np.ndarray] | N
     return estimator.stored_numbers_, codes.astype(np.int64)
 
 
+@dataclass(eq=False)
 class Confidence:
-    """Turn a method's own shares into shares that hold what they say.
-
-    Where a method says the same of every row, as a single nearest neighbor does, what counts instead is how much nearer the
-    nearest labeled row of the answer is than the nearest of another class.
+    """Turn a method's own probabilities into calibrated ones.
 
     Parameters
     ----------
     slope, offset : float
-        The log-odds that an answer is right are ``slope * z + offset``, where z are those of the method's own share.
+        The log-odds that a prediction is correct are ``slope * z + offset``, where z are those of its own probability.
     near : tuple of matrix and ndarray, optional
-        Labeled rows and their codes, for a method that says the same of every row.
-    surest : tuple of float, optional
-        Share of the rows held out that had a confidence of `SURE_ENOUGH` or more, and share of these that were right.
+        Labeled rows and their codes, for a method that gives the same probability to every row, as a single nearest neighbor
+        does. Then z says how much nearer the nearest labeled row of the predicted class is than that of another class.
     counts : list of int, optional
-        How many had it, how many of these were right, and how many were held out.
+        Held-out predictions with a confidence of `SURE_ENOUGH` or more, how many of these were correct, and how many were
+        held out.
     few : list of int, optional
         Labels of each class, where they were too few to learn anything; see `of_few`.
     n_held : int, optional
@@ -242,9 +233,8 @@ class Confidence:
 
     Notes
     -----
-    The two numbers maximize the likelihood of what was right among rows held out; they are expected around 1 and 0, so that
-    few labels change little. Where labels were picked class by class, the rows of a class count as much as the class is
-    frequent among the answers to unlabeled rows.
+    Slope and offset maximize the likelihood of what was correct among held-out rows, with a normal prior around 1 and 0. Where
+    labels were picked class by class, held-out rows are weighted by how frequent their class is among predictions.
 
     Examples
     --------
@@ -252,35 +242,24 @@ class Confidence:
     [[0.75, 0.25], [0.5, 0.5]]
     """
 
-    STATE = Record(
+    STATE: ClassVar[Record] = Record(
         stored(
             slope=Number(float, low=0),
             offset=Number(float),
             near=Maybe(Pair(Array("f8 f4", "n", "_", sparse=True), Array("i8 i4", "n", low=0))),
-            surest=Maybe(Pair(Number(float, low=0, high=1), Number(float, low=0, high=1))),
+            surest=IfThere(Pair(Number(float, low=0, high=1), Number(float, low=0, high=1))),  # of files until 0.2
             counts=IfThere(ListOf(Number(int, low=0))),
             few=IfThere(ListOf(Number(int, low=0))),
             n_held=IfThere(Number(int, low=0)),
         )
     )
 
-    def __init__(
-        self,
-        slope: float,
-        offset: float,
-        near: tuple[Any, np.ndarray] | None = None,
-        surest: tuple[float, float] | None = None,
-        counts: Sequence[int] | None = None,
-        few: Sequence[int] | None = None,
-        n_held: int | None = None,
-    ) -> None:
-        self.slope = slope
-        self.offset = offset
-        self.near = near
-        self.surest = surest
-        self.counts = counts
-        self.few = few
-        self.n_held = n_held
+    slope: float
+    offset: float
+    near: tuple[Any, np.ndarray] | None = None
+    counts: Sequence[int] | None = None
+    few: Sequence[int] | None = None
+    n_held: int | None = None
 
     @classmethod
     def of_few(cls, codes: np.ndarray, n_classes: int) -> Confidence:
@@ -311,7 +290,7 @@ class Confidence:
         return self.slope == 1.0 and self.offset == 0.0 and self.near is None and self.few is None and bool(self.counts)
 
     @classmethod
-    def calibrated(cls, proba: np.ndarray, codes: np.ndarray, weights: np.ndarray) -> Confidence:
+    def calibrated(cls, proba: np.ndarray, codes: np.ndarray) -> Confidence:
         """Take a method's own probabilities as they are, and count those that are confident.
 
         Parameters
@@ -320,29 +299,23 @@ class Confidence:
             Out-of-fold probabilities.
         codes : ndarray of int64
             The classes of these rows.
-        weights : ndarray of shape (n_classes,)
-            How much more frequent each class is than among these rows.
         """
-        right, above = proba.argmax(axis=1) == codes, proba.max(axis=1) >= SURE_ENOUGH
-        each = weights[codes]
-        coverage, accuracy = each @ above / max(each.sum(), 1e-9), each @ (above & right) / max(each @ above, 1e-9)
-        counts = [int(above.sum()), int((above & right).sum()), len(right)]
-        return cls(1.0, 0.0, None, (min(float(coverage), 1.0), min(float(accuracy), 1.0)), counts)
+        return cls(1.0, 0.0, counts=_counts(proba.max(axis=1) >= SURE_ENOUGH, proba.argmax(axis=1) == codes))
 
     @classmethod
     def learn(cls, held: HeldOut, rows: Any, codes: np.ndarray, pool: np.ndarray, seed: int = 0) -> Confidence | None:
-        """See how often answers of each confidence are right.
+        """Learn how often predictions of each confidence are correct.
 
         Parameters
         ----------
         held : HeldOut
-            Answers to rows held out.
+            Predictions of rows held out.
         rows : matrix or None
-            Labeled training rows, for a method that may say the same of every row.
+            Labeled training rows, for a method that may give the same probability to every row.
         codes : ndarray of int64
             Their classes.
         pool : ndarray of shape (n_classes,)
-            Shares of the classes among the answers to unlabeled rows; all zero where there are none.
+            Frequencies of the classes among predictions of unlabeled rows; all zero where there are none.
         seed : int
             Seed of the choice of rows to keep.
 
@@ -353,21 +326,13 @@ class Confidence:
         """
         if len(held.right) < LEAST_HELD:
             return None
-        silent = rows is not None and len(np.unique(held.sure.round(6))) == 1
-        z = held.near if silent else _log_odds(held.sure)
-        weights = _weights(held.codes, codes, pool)
-        slope, offset = _logistic(z, held.right, weights)
-        sure = weights * (slope * z + offset >= _log_odds(np.array(SURE_ENOUGH)))
-        is_sure = sure > 0
-        counts = [int(is_sure.sum()), int(held.right[is_sure].sum()), len(held.right)]
-        surest = (
-            min(float(sure.sum() / max(weights.sum(), 1e-9)), 1.0),
-            min(float(sure @ held.right / max(sure.sum(), 1e-9)), 1.0),
-        )
-        if not silent:
-            return cls(slope, offset, None, surest, counts, n_held=len(codes))
+        constant = rows is not None and len(np.unique(held.sure.round(6))) == 1
+        z = held.near if constant else _log_odds(held.sure)
+        slope, offset = _logistic(z, held.right, _weights(held.codes, codes, pool))
         kept = np.sort(np.random.default_rng(seed).permutation(len(codes))[:_MOST_NEAR])
-        return cls(slope, offset, (rows[kept], codes[kept]), surest, counts, n_held=len(codes))
+        near = (rows[kept], codes[kept]) if constant else None
+        counts = _counts(slope * z + offset >= _log_odds(np.array(SURE_ENOUGH)), held.right)
+        return cls(slope, offset, near, counts, n_held=len(codes))
 
     def shares(self, own: np.ndarray, rows: Any = None) -> np.ndarray:
         """Return shares that hold what they say; the largest stays the largest.
@@ -411,35 +376,23 @@ class Confidence:
 
     def state(self) -> dict[str, Any]:
         """Return what a model file keeps."""
-        return {
-            "slope": self.slope,
-            "offset": self.offset,
-            "near": self.near,
-            "surest": self.surest,
-            "counts": self.counts,
-            "few": self.few,
-            "n_held": self.n_held,
-        }
+        return dict(vars(self))
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], n_classes: int) -> Confidence:
         """Bring it back, refusing what `learn` could not have left."""
-        near, few = state["near"], state.get("few")
-        fine = np.isfinite([state["slope"], state["offset"]]).all() and state["slope"] >= 0
-        if near is not None:
-            codes = np.asarray(near[1])
-            fine = fine and near[0].shape[0] == len(codes) > 0 and 0 <= codes.min() <= codes.max() < n_classes
-        if not fine or (few is not None and len(few) != n_classes):
+        found = cls(**{name: value for name, value in state.items() if name != "surest"})
+        fine = np.isfinite([found.slope, found.offset]).all() and found.slope >= 0
+        if found.near is not None:
+            codes = np.asarray(found.near[1])
+            fine = fine and found.near[0].shape[0] == len(codes) > 0 and 0 <= codes.min() <= codes.max() < n_classes
+        if not fine or (found.few is not None and len(found.few) != n_classes):
             raise DataError("Confidence: the numbers of the file are none that rows held out could have left.")
-        return cls(
-            float(state["slope"]),
-            float(state["offset"]),
-            near,
-            state["surest"],
-            state.get("counts"),
-            few,
-            state.get("n_held"),
-        )
+        return found
+
+
+def _counts(sure: np.ndarray, right: np.ndarray) -> list[int]:
+    return [int(sure.sum()), int(right[sure].sum()), len(right)]
 
 
 def _log_odds(share: np.ndarray) -> np.ndarray:

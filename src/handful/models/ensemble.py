@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from handful.errors import DataError, ParameterError
 from handful.models.adapters import RowClassifier
-from handful.models.classifiers import KernelRidgeClassifier, NaiveBayesEM
+from handful.models.classifiers import NaiveBayesEM
 from handful.models.confidence import picked_by_class
 from handful.models.label_graph import LabelSpreading
 from handful.params import Count, Share, check_params
@@ -33,9 +33,6 @@ _MAX_TREE_CELLS = 3_000_000  # trees x labeled rows x classes of a forest, which
 _WEIGHT_PRIOR = 10.0  # strength of the Dirichlet prior on the weights, in labeled rows
 _EMBEDDING_GRAPH = {"n_neighbors": 10, "sharpness": 2.0}  # of seven pairs, on five to eight sets of texts, seeds 0, 1
 _EMBEDDING_PRIOR = 2.0  # of 1, 2, 3 and 5; ten sets of texts with 50 labels, seeds 0 to 3
-_CLASS_PRIOR = (
-    2.0  # labeled against unlabeled rows in the class priors; chosen on other draws than docs/results.md shows
-)
 _CONFIDENT = 0.75  # probability of predictions that students learn from, as in scikit-learn's self-training
 _MAX_PSEUDO_LABELS = 1000
 _STUDENTS = ("extra-trees", "logistic-regression")
@@ -74,7 +71,6 @@ def table_members(n_trees: int = 100) -> list[Member]:
         ),
         Member("logistic-regression", "standard", LogisticRegression(C=1.0, max_iter=1000)),
         Member("logistic-regression-rank", "rank", LogisticRegression(C=0.1, max_iter=1000)),
-        Member("kernel-ridge", "rank", KernelRidgeClassifier(), uses_unlabeled=True),
         Member("label-spreading", "standard", LabelSpreading(alpha=0.98), uses_unlabeled=True),
     ]
 
@@ -95,7 +91,7 @@ def text_members(spans: Sequence[str]) -> list[Member]:
     return members
 
 
-QUICK = ("extra-trees", "logistic-regression-rank", "kernel-ridge", "logistic-regression-lsa", "naive-bayes-em")
+QUICK = ("extra-trees", "logistic-regression", "logistic-regression-rank", "logistic-regression-lsa", "naive-bayes-em")
 """Members for active learning."""
 
 
@@ -209,7 +205,7 @@ class Ensemble(RowClassifier):
     out-of-fold log-likelihood of the weighted mean, by EM, with a Dirichlet prior of ten rows that pulls them to equal
     weights, those of embeddings to twice as much: ten labels give nearly a plain mean. The temperature of the mean is one
     standard error below the most likely one.
-    Class priors are estimated by EM on unlabeled rows (Saerens et al. 2002) with the label frequencies as a Dirichlet prior.
+    Class priors are estimated by EM on unlabeled rows (Saerens et al. 2002), with a Dirichlet prior of as many labeled rows.
     Where they are estimated, extra trees and logistic regression learn from confident predictions of unlabeled rows (Lee 2013)
     and get half of the weight; they make no row more confident.
     With n held-out rows no probability is above (n + 1) / (n + 2).
@@ -534,7 +530,7 @@ def fit_weights(
 
 
 def estimate_priors(proba: np.ndarray, frequencies: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return class priors of unlabeled rows by EM, with the label frequencies as a Dirichlet prior.
+    """Return class priors of unlabeled rows by EM, with a Dirichlet prior: label frequencies count as much as the rows.
 
     References
     ----------
@@ -545,7 +541,7 @@ def estimate_priors(proba: np.ndarray, frequencies: np.ndarray, counts: np.ndarr
     for _ in range(100):
         posterior = proba * (priors / frequencies)
         posterior /= posterior.sum(axis=1, keepdims=True)
-        priors = (counts @ posterior / counts.sum() + _CLASS_PRIOR * frequencies) / (1.0 + _CLASS_PRIOR)
+        priors = (counts @ posterior / counts.sum() + frequencies) / 2.0
     return np.asarray(priors)
 
 

@@ -282,10 +282,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Take the estimator as calibrated, and count its out-of-fold predictions that are confident."""
         rows = self.estimator_.oof_rows_ if self.rows_ is None else self.rows_[self.estimator_.oof_rows_]
         codes = table.labels.codes[rows]
-        proba = self._shift(self.estimator_.oof_proba_)
-        frequencies = np.bincount(codes, minlength=len(self.classes_)) / len(codes)
-        priors = self.estimator_.class_priors_ if self.shift_ is None else frequencies * np.exp(self.shift_)
-        self._confidence = Confidence.calibrated(proba, codes, priors / np.maximum(frequencies, 1e-12))
+        self._confidence = Confidence.calibrated(self._shift(self.estimator_.oof_proba_), codes)
         self.confidence_ = self._confidence.state()
         return self
 
