@@ -25,7 +25,7 @@ from handful.cli import main
 QUICK = {
     r"\S+ fit \S+\.csv.*--also": "--jobs 1",
     r"\S+ fit \S+\.csv(?!.*--method)(?!.*--also)": "--method k-nn --jobs 1",
-    r"\S+ fit \S+\.csv.*--method": "--jobs 1",
+    r"\S+ fit \S+\.csv.*--method": "--jobs 1 --trials 3",
     r"\S+ compare \S+\.csv(?!.*--with)": "--methods k-nn,logistic-regression --n-splits 2 --jobs 1",
     r"\S+ compare \S+\.csv.*--with": "--methods k-nn --n-splits 2 --jobs 1",
     r"\S+ compare \S+\.tsv(?!.*--methods)": "--methods crf,frequent-tag --n-splits 2 --jobs 1",
