@@ -382,9 +382,9 @@ class Ensemble(RowClassifier):
             fitted = clone(member.estimator).fit(view, known, graph=estimator)
             return self._all_classes(fitted, fitted.shares_[fold])
         shown = np.ones(len(known), dtype=bool) if member.uses_unlabeled else known >= 0
-        if "n_estimators" in (params := member.estimator.get_params()):  # half of the trees do for calibration
-            half = clone(member.estimator).set_params(n_estimators=max(params["n_estimators"] // 2, 1))
-            member = replace(member, estimator=half)
+        if "n_estimators" in (params := member.estimator.get_params()):  # a quarter of the trees does for calibration
+            fewer = clone(member.estimator).set_params(n_estimators=max(params["n_estimators"] // 4, 1))
+            member = replace(member, estimator=fewer)
         fitted = _fitted(member, view[shown], known[shown])
         return self._all_classes(fitted, fitted.predict_proba(view[fold]))
 
