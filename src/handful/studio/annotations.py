@@ -234,15 +234,12 @@ class AnnotationLog:
             What was set; see `State.apply`.
         """
         self.state.check(action)
-        names = self._named(action.get("set", {}))
+        changes = action.get("set", {})
+        rows = list(dict.fromkeys(row for name in OF_ROWS for row in changes.get(name, {})))
+        names = dict(zip(rows, self._data.of_rows(list(map(int, rows))), strict=True)) if rows else {}
         self._append({**action, "rows": names} if names else action)
         self._names |= names
         return self.state.apply(action)
-
-    def _named(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
-        """Return names and contents of the rows that are changed."""
-        rows = list(dict.fromkeys(row for name in OF_ROWS for row in changes.get(name, {})))
-        return dict(zip(rows, self._data.of_rows(list(map(int, rows))), strict=True)) if rows else {}
 
     def close(self) -> None:
         """Close the file and let others have it; once is enough."""

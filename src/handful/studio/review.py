@@ -56,15 +56,9 @@ class Review:
 
     def group(self, label: str, threshold: float) -> list[int]:
         """Return the rows without a label for which a label is suggested with some confidence; an empty one stands for all."""
-        if self.column is None:
-            return []
-        seen = self._session.state["reviewed"]
-        rows = range(self._session.n_items)
-        return [
-            row
-            for row in rows
-            if self._holds(row, label, threshold) and not self._session.is_seen(row) and str(row) not in seen
-        ]
+        session, reviewed = self._session, self._session.state["reviewed"]
+        rows = (row for row in range(session.n_items) if not session.is_seen(row) and str(row) not in reviewed)
+        return [row for row in rows if self._holds(row, label, threshold)]
 
     def sample(self) -> list[int]:
         """Return the next random rows of the group that is being audited."""
