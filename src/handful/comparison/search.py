@@ -290,7 +290,7 @@ def open_runner(experiment: Experiment, n_jobs: int) -> Iterator[Run]:
         return
     with warnings.catch_warnings():
         # loky replaces workers that have grown, as they do while kernels are loaded; nothing is lost by that.
-        warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
+        warnings.filterwarnings("ignore", message="A worker (stopped|was restarted) while some jobs")
         workers = _Workers(experiment, n_jobs)
         try:
             yield workers.run
