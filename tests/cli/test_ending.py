@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import ctypes
 import json
 import os
 import pty
@@ -11,6 +13,8 @@ import time
 import psutil
 import pytest
 from quick_start import Process, run
+
+from handful.cli.ending import exit_code
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +63,32 @@ def test_workers_end_soon_after_their_parent_was_killed(clusters):
     assert psutil.wait_procs(children, timeout=10)[1] == []
     # nobody holds the other end of its pipes open any more
     assert parent.communicate(timeout=10)[0] == b""
+
+
+@pytest.mark.parametrize("way", ["callback of C", "end of an object", "event loop"])
+def test_a_signal_is_not_lost_where_exceptions_are_dropped(way, capsys):
+    def signalled(*_):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.01)
+
+    class Ending:
+        __del__ = signalled
+
+    async def turn():
+        asyncio.get_running_loop().call_soon(signalled)
+        await asyncio.sleep(10)
+
+    def command():
+        if way == "callback of C":
+            ctypes.CFUNCTYPE(None)(signalled)()
+        elif way == "end of an object":
+            Ending()
+        else:
+            asyncio.run(turn())
+        time.sleep(10)
+
+    assert exit_code(command, []) == 143
+    assert capsys.readouterr().err == "handful: ended by SIGTERM.\n"
 
 
 def test_a_reader_that_has_enough_is_no_failure(tmp_path):

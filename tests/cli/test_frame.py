@@ -87,6 +87,13 @@ def test_quiet_and_verbose(capsys, tmp_path):
     assert usual[1].rstrip().splitlines()[-2].startswith("Next:  handful predict ")
 
 
+def test_closed_streams_end_without_a_traceback():
+    command = f"{sys.executable} -m handful methods"
+    for closed in (">&-", "2>&-", ">&- 2>&-", "<&-"):
+        done = subprocess.run(f"{command} {closed}", shell=True, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     ("error", "code", "line"),
     [

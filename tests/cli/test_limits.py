@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -140,3 +142,10 @@ def test_formulas_are_texts_with_safe_csv(tmp_path, capsys):
     assert run(["predict", model, data, "--safe-csv"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(",")[1] for line in lines[1:]] == ["'=1+1", "'+49 30", "'@sum", "-3", "plain", "'  =x"]
+
+
+def test_too_little_address_space_is_refused_before_any_work():
+    command = f"ulimit -v 1900000; {sys.executable} -m handful methods"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("handful: ulimit -v: 1,900,000 kB")

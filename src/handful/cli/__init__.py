@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from handful.cli.console import begin, notice, show_held
-from handful.cli.ending import ReaderLeft, exit_code
+from handful.cli.ending import ReaderLeft, check_memory_limit, exit_code, open_closed_streams
 from handful.cli.options import LazyGroup
 from handful.version import __version__
 
@@ -105,6 +105,7 @@ class Commands(LazyGroup):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click would make a failure of a reader that has enough."""
+        check_memory_limit()
         try:
             outcome = super().invoke(ctx)
             show_held()
@@ -154,6 +155,7 @@ def main(args: Sequence[str] | None = None) -> None:
         Arguments without the program's name; those of the process by default.
     """
     begin()
+    open_closed_streams()
     arguments = _with_new_names(list(sys.argv[1:] if args is None else args))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

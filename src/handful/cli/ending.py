@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -30,8 +31,29 @@ _OPTIONS = {
     r"missing_labels and keep_labels: ": "--missing-label and --keep-label: ",
     r"order 2 needs projective=True, got False\. Use order=1": "--order: 2 needs --projective. Use --order 1",
 }
+_AGAIN = 0.05  # seconds until a signal that came at a bad moment is sent again
 _UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
 _NO_MEMORY = "not enough memory. Use a smaller file, fewer --unlabeled-rows, or a machine with more memory."
+
+
+_LEAST_ADDRESSES = 2 * 10**9
+"""Bytes of address space that libraries take on two cores; with less, they abort the process or wait forever."""
+
+
+def check_memory_limit() -> None:
+    """Refuse to begin under a limit (``ulimit -v``) that leaves the libraries too little.
+
+    Raises
+    ------
+    HandfulError
+        If the limit is below 2 GB.
+    """
+    with suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if 0 <= limit < _LEAST_ADDRESSES:
+            raise HandfulError(f"ulimit -v: {limit // 1024:,} kB are too few. Set it to 2,000,000 or more.")
 
 
 class ReaderLeft(Exception):  # noqa: N818 (no error)
@@ -124,9 +146,15 @@ def _system_error(error: OSError) -> str:
     return f"unexpected {type(error).__name__}: {error} (run again with --debug for the traceback)"
 
 
-def _was_interrupted(error: BaseException) -> bool:
+def _was_interrupted(error: BaseException | None) -> bool:
     """Whether an interrupt is what caused an error, such as one within an import."""
-    return isinstance(error.__cause__ or error.__context__, KeyboardInterrupt)
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:  # an error that is raised again is the context of its own cause
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _usage(error: click.UsageError, arguments: list[str]) -> str:
@@ -168,6 +196,16 @@ def _forget_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def open_closed_streams() -> None:
+    """Open the null device where stdin, stdout or stderr is closed, so that no other file gets its number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.close(number)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
 def _resume(arguments: list[str]) -> str:
     kept = any(argument.partition("=")[0] == "--resume" for argument in arguments)
     return "; the same command goes on from there." if kept else "."
@@ -175,18 +213,37 @@ def _resume(arguments: list[str]) -> str:
 
 @contextmanager
 def _signals_raise() -> Iterator[None]:
-    """Let the signals that ask a process to end unwind the stack, as an interrupt does."""
+    """Let the signals that ask a process to end unwind the stack, as an interrupt does.
+
+    Python cannot unwind through a function that C has called, such as the end of an object: there it shows the exception to
+    `sys.unraisablehook` and drops it. The signal is then sent once more.
+    """
 
     def stop(number: int, _: Any) -> NoReturn:
         signal.signal(number, signal.SIG_IGN)  # one request is enough; the way out is not to be cut short
         raise Stopped(number)
 
+    def dropped(event: Any) -> None:
+        if isinstance(event.exc_value, KeyboardInterrupt):
+            number = int(signal.SIGINT)
+        elif isinstance(event.exc_value, Stopped):
+            number = event.exc_value.number
+            signal.signal(number, stop)
+        else:
+            show(event)
+            return
+        again = threading.Timer(_AGAIN, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+
+    show, sys.unraisablehook = sys.unraisablehook, dropped
     before = {}
     with suppress(ValueError):  # signals belong to the main thread
         before = {number: signal.signal(number, stop) for number in _SIGNALS}
     try:
         yield
     finally:
+        sys.unraisablehook = show
         for number, handler in before.items():
             if signal.getsignal(number) is stop:
                 signal.signal(number, handler)
