@@ -79,8 +79,8 @@ COMMANDS: dict[str, Words] = {
         *("similar", data / "long.txt", "--word", "cat1", "--word", "dog1", "--json", "--resume", out / "kept"),
     ),
     "condense": lambda data, out: (
-        *("condense", data / "base.handful", data / "tags.tsv", data / "raw.txt", "-o", out / MODEL, "--force"),
-        *("--counts", out / "counts", "--resume", out / "kept"),
+        *("condense", data / "base.handful", data / "tags.tsv", data / "raw.txt", "--mode", "bins"),
+        *("-o", out / MODEL, "--force", "--counts", out / "counts", "--resume", out / "kept"),
     ),
     "fit": lambda data, out: (
         *("fit", data / "table.csv", "--target", "label", "-o", out / MODEL, "--force", "--trials", 12, "--jobs", 2),
