@@ -1,6 +1,6 @@
 """Do the intervals of `handful.comparison.prevalence` hold? Coverage and width by simulation, next to PPI++ and the labels alone.
 
-    python benchmarks/prevalence.py [--runs 1000] [--draws 2000] [--quick] [--json]
+    python benchmarks/prevalence.py [--runs 1000] [--draws 2000] [--seed 0] [--quick] [--json]
 
 Rows are drawn from a population with a given share of the class; predictions have a sensitivity and a specificity. PPI++
 (Angelopoulos, Duchi and Zrnic 2023) is computed here with its optimal weight and normal interval; where ppi_py is
@@ -15,7 +15,7 @@ import json
 import numpy as np
 
 from handful.comparison import prevalence as method
-from handful.comparison.prevalence import _chain_rule, _mid_p
+from handful.comparison.prevalence import _mid_p, _share
 
 SHARES = (0.02, 0.1, 0.3, 0.5)
 PREDICTIONS = {"good": (0.9, 0.98), "fair": (0.8, 0.9), "bad": (0.6, 0.7)}
@@ -37,18 +37,18 @@ except ImportError:
     ppi_mean_ci = None
 
 
-def simulate(n: int, rate: float, sensitivity: float, specificity: float, runs: int, size: int) -> dict[str, float]:
+def simulate(
+    n: int, rate: float, sensitivity: float, specificity: float, runs: int, size: int, seed: int
+) -> dict[str, float]:
     """Return coverage and mean width of the intervals."""
-    rng = np.random.default_rng([n, round(rate * 100), round(sensitivity * 100)])
+    rng = np.random.default_rng([seed, n, round(rate * 100), round(sensitivity * 100)])
     held, width = np.zeros(4), np.zeros(4)
     for _ in range(runs):
         truth = rng.random(size + n) < rate
         guess = np.where(truth, rng.random(size + n) < sensitivity, rng.random(size + n) < 1 - specificity)
         labeled = np.arange(size + n) < n
-        _, low, high = _chain_rule(truth[:n], guess, labeled, 0.95, rng)
+        _, low, high = _share(truth[:n], guess, labeled, 0.95, rng)
         alone = _mid_p(int(truth[:n].sum()), n, 0.95)
-        if alone[1] - alone[0] < high - low:
-            low, high = alone
         y, f, rest = truth[:n].astype(float), guess[:n].astype(float), guess[n:].astype(float)
         intervals = [(low, high), alone, ppi(y, f, rest)]
         intervals += (
@@ -68,6 +68,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--draws", type=int, default=2000, help="of the Monte Carlo integration; handful takes 20,000")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -75,7 +76,7 @@ def main() -> None:
     for n in (100,) if options.quick else (50, 100, 300, 1000):
         for rate in SHARES:
             for name, quality in PREDICTIONS.items():
-                row = simulate(n, rate, *quality, 50 if options.quick else options.runs, 10_000)
+                row = simulate(n, rate, *quality, 50 if options.quick else options.runs, 10_000, options.seed)
                 if options.json:
                     print(json.dumps({"labels": n, "share": rate, "predictions": name, **row}), flush=True)
                 else:

@@ -42,6 +42,15 @@ def test_useless_predictions_cost_nothing():
         assert share.high - share.low <= share.high_labels - share.low_labels + 1e-12
 
 
+def test_predictions_that_explain_the_labels_are_used_even_where_the_labels_alone_are_narrower():
+    truth, guess = np.repeat(["yes", "no", "yes", "no"], [2, 3, 2, 43]), np.repeat(["yes", "no"], [5, 45])
+    y = np.r_[truth.astype(object), [None] * 950]
+    more = np.repeat(["yes", "no"], [190, 760])
+    (yes,) = [share for share in prevalence(y, np.r_[guess, more]) if share.label == "yes"]
+    assert yes.high - yes.low > yes.high_labels - yes.low_labels
+    assert yes.value > 0.1  # two of five predictions are right, and 19.5% of rows have one
+
+
 @pytest.mark.parametrize("hits", [0, 3, 20])
 def test_the_interval_of_the_labels_is_mid_p(hits):
     y = ["yes"] * hits + ["no"] * (20 - hits) + [None] * 100

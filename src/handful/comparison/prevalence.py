@@ -97,8 +97,8 @@ def prevalence(
 
     Notes
     -----
-    With predictions no better than chance the interval is as wide as that of the labels alone; with perfect ones it is that of a
-    census. Cost: O(n + classes x groups).
+    The predictions of a class are used if they explain its labels, that is, if the adjusted R-squared is positive (Theil 1961);
+    otherwise the interval is that of the labels alone. With perfect predictions it is that of a census. Cost: O(n + classes x groups).
 
     Examples
     --------
@@ -144,11 +144,8 @@ def prevalence(
         for code, label in enumerate(labels.classes.tolist()):
             is_class = labels.codes[rows & counts] == code
             predicted = np.array([p == label or str(p) == str(label) for p in predictions[rows].tolist()])
-            value, low, high = _chain_rule(is_class, predicted, counts[rows], own_level, rng)
+            value, low, high = _share(is_class, predicted, counts[rows], own_level, rng)
             alone = _mid_p(int(is_class.sum()), len(is_class), own_level)
-            silent = predicted.all() or not predicted.any()
-            if silent or alone[1] - alone[0] < high - low:  # predictions that say nothing: the labels alone
-                value, (low, high) = float(is_class.mean()), alone
             estimates.append(ClassPrevalence(label, group, value, low, high, *alone, n_labeled, int(rows.sum())))
         total = sum(part.value for part in estimates[start:])
         estimates[start:] = [
@@ -196,6 +193,20 @@ def cross_predictions(
         if progress is not None:
             progress(Step("predict", k + 1, n_folds, {}))
     return predictions
+
+
+def _share(
+    is_class: np.ndarray, predicted: np.ndarray, labeled: np.ndarray, level: float, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Return the share of a class and its interval, with the predictions if they explain the labels.
+
+    They do if the adjusted R-squared (Theil 1961) is positive. Taking the narrower of both intervals would cost coverage: an
+    interval is narrow where its estimate is too low.
+    """
+    n, of_labeled = len(is_class), predicted[labeled]
+    if is_class.std() and of_labeled.std() and np.corrcoef(is_class, of_labeled)[0, 1] ** 2 > 1 / (n - 1):
+        return _chain_rule(is_class, predicted, labeled, level, rng)
+    return (float(is_class.mean()), *_mid_p(int(is_class.sum()), n, level))
 
 
 def _chain_rule(
