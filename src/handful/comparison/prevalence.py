@@ -97,8 +97,9 @@ def prevalence(
 
     Notes
     -----
-    The predictions of a class are used if they explain its labels, that is, if the adjusted R-squared is positive (Theil 1961);
-    otherwise the interval is that of the labels alone. With perfect predictions it is that of a census. Cost: O(n + classes x groups).
+    The predictions of a class are used if they explain its labels, that is, if the adjusted R-squared is positive (Theil
+    1961); otherwise the interval is that of the labels alone. With perfect predictions it is that of a census. Cost:
+    O(n + classes x groups).
 
     Examples
     --------
