@@ -77,7 +77,7 @@ def test_names_tell_classifiers_apart():
         (3, "names or scikit-learn classifiers are expected, got 3"),
         ("self-training(ensemble)", "learns from labels alone"),
         ("tri-training(k-nnn)", "Did you mean 'k-nn'"),
-        ("nonsense", "named 'nonsense'. Run 'handful methods' to see all"),
+        ("qqqq", "named 'qqqq'. Run 'handful methods' to see all"),
         ("logistic", "Did you mean 'logistic-regression'"),
         ("Label", "Did you mean 'label-propagation' or 'label-spreading'"),
         ("bagging(k-nn)", "no method for tables named 'bagging"),
