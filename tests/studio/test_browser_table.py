@@ -46,7 +46,7 @@ def press(page: Any, key: str) -> None:
 
 def press_and_save(page: Any, key: str) -> None:
     """Press a key and wait until the server has saved the action; the page itself does not wait for it."""
-    with page.expect_response("**/act") as reply:
+    with page.expect_response(lambda response: response.request.method == "POST") as reply:
         page.keyboard.press(key)
     reply.value.finished()
 
@@ -120,10 +120,10 @@ def test_keys_count_again_after_an_answer_that_was_cut_off(table, serve, visit):
     name_labels(page, "low", "high")
     labeled(page, 2)
     key = keys_of(page)
-    page.route("**/act", lambda route: route.fulfill(status=200, content_type="application/json", body='{"vers'))
+    page.route("**/labels", lambda route: route.fulfill(status=200, content_type="application/json", body='{"vers'))
     page.keyboard.press(key["low"])
     page.locator("#said", has_text="does not answer").wait_for()
-    page.unroute("**/act")
+    page.unroute("**/labels")
     page.locator('#item:not([data-row="none"])').wait_for()
     press_and_save(page, key["low"])
     labeled(page, 3)

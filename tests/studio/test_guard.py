@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import anyio
 import pytest
 from studio_client import OWN, TOKEN
 
-from handful.studio.server import MOST_BYTES, Guard, is_loopback
+from handful.studio import server
+from handful.studio.server import MOST_BYTES, ROUTES, Guard, is_loopback
 
 
 def test_the_page_comes_with_its_policy(client):
@@ -44,20 +48,20 @@ def test_names_of_this_machine_are_hosts(client, host):
     "origin", ["http://evil.example", "http://127.0.0.1:9999", "https://127.0.0.1:8000", "null", ""]
 )
 def test_a_foreign_origin_is_refused(client, origin):
-    assert client.post("act", json={"do": "undo"}, headers={"origin": origin}).status_code == 403
+    assert client.post("undo", json={}, headers={"origin": origin}).status_code == 403
     assert client.get("view", headers={"origin": origin}).status_code == 403
 
 
 def test_an_action_without_an_origin_is_refused(client):
     client.headers.pop("origin")
-    assert client.post("act", json={"do": "name", "name": "a"}).status_code == 403
+    assert client.post("names", json={"name": "a"}).status_code == 403
     assert client.get("view").status_code == 200
     assert client.get("view").json()["labels"] == []
 
 
 def test_a_form_is_no_action(client):
-    assert client.post("act", data={"do": "undo"}).status_code == 415
-    reply = client.post("act", content='{"do": "undo"}', headers={"content-type": "text/plain"})
+    assert client.post("undo", data={}).status_code == 415
+    reply = client.post("undo", content="{}", headers={"content-type": "text/plain"})
     assert reply.status_code == 415
 
 
@@ -92,7 +96,7 @@ def test_no_file_outside_the_static_folder(client, path):
 
 
 def test_an_oversized_body_is_refused(client):
-    reply = client.post("act", content=b"x" * (MOST_BYTES + 1), headers={"content-type": "application/json"})
+    reply = client.post("labels", content=b"x" * (MOST_BYTES + 1), headers={"content-type": "application/json"})
     assert reply.status_code == 413
 
 
@@ -101,16 +105,14 @@ def test_a_body_longer_than_it_says_is_refused(client):
         for _ in range(20):
             yield b"x" * (MOST_BYTES // 10)
 
-    reply = client.post("act", content=pieces(), headers={"content-type": "application/json"})
+    reply = client.post("labels", content=pieces(), headers={"content-type": "application/json"})
     assert "content-length" not in reply.request.headers
     assert reply.status_code == 413
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"{", b"[]", b"1", b'{"do": "label", "items": [1e999], "label": "a"}', b"\xff", b"[" * 200_000]
-)
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"1", b'{"items": [1e999], "label": "a"}', b"\xff", b"[" * 200_000])
 def test_what_is_no_action_is_a_sentence(client, body):
-    reply = client.post("act", content=body, headers={"content-type": "application/json"})
+    reply = client.post("labels", content=body, headers={"content-type": "application/json"})
     assert reply.status_code == 400
     assert reply.json()["error"]
     assert client.get("view").json()["version"] == 0
@@ -119,8 +121,9 @@ def test_what_is_no_action_is_a_sentence(client, body):
 def test_there_are_no_other_doors(client):
     assert client.get("nothing").status_code == 404
     assert client.post("nothing", json={}).status_code == 404
-    assert client.get("act").status_code == 405
-    assert client.put("act", json={}).status_code == 405
+    assert client.post("spans", json={}).status_code == 404  # of a text
+    assert client.get("labels").status_code == 405
+    assert client.put("labels", json={}).status_code == 405
 
 
 def test_an_open_server_takes_addresses_but_no_strange_names():
@@ -143,3 +146,10 @@ def test_a_page_that_is_open_to_others_says_so(make_session):
     app = make_app(TableStudio(make_session()), TOKEN, "0.0.0.0")
     page = TestClient(app, headers=OWN).get(f"http://127.0.0.1:8000/{TOKEN}/").text
     assert "Whoever has the" in page
+
+
+def test_the_pages_use_all_routes_and_no_others():
+    pages = "".join(path.read_text() for path in Path(server.__file__).with_name("static").glob("*.js"))
+    asked = re.findall(r"""\b(?:act|acted|ask|mark|post)\(["`](.+?)["`]""", pages)
+    used = {re.sub(r"\$\{.+?\}", "{row}", route) for route in asked} - {"{row}ed"} | {"accepted", "rejected"}
+    assert {f"/{route}" for route in used} == {path for _, path, _ in ROUTES}

@@ -144,21 +144,21 @@ def test_nonsense_is_refused(make_session, body):
 
 
 def test_guidelines_and_notes_are_kept_and_exported(client, tmp_path):
-    def act(**body):
-        assert client.post("act", json=body).status_code == 200
+    def act(route, **body):
+        assert client.post(route, json=body).status_code == 200
 
-    act(do="guidelines", text="Look twice.")
-    act(do="label", items=[3], label="a")
-    act(do="note", item=3, text=" odd ")
-    act(do="entry", label="a", description="The first letter")
-    assert client.get("item?row=3").json()["note"] == "odd"
+    act("guidelines", text="Look twice.")
+    act("labels", items=[3], label="a")
+    act("notes", item=3, text=" odd ")
+    act("entries", label="a", description="The first letter")
+    assert client.get("items/3").json()["note"] == "odd"
     assert [row["row"] for row in client.get("rows?show=notes").json()["rows"]] == [3]
     assert client.get("book").json()["guidelines"] == "Look twice."
-    client.post("export", json={"what": "book"}).raise_for_status()
+    client.post("exports", json={"what": "book"}).raise_for_status()
     assert read_label_book(tmp_path / "small.labels.toml").entries["a"]["description"] == "The first letter"
-    client.post("export", json={"what": "labels"}).raise_for_status()
+    client.post("exports", json={"what": "labels"}).raise_for_status()
     assert "odd" in (tmp_path / "small.labels.csv").read_text()
-    act(do="note", item=3, text="")
+    act("notes", item=3, text="")
     assert client.get("rows?show=notes").json()["n"] == 0
 
 

@@ -41,9 +41,9 @@ def studio(folder):
 
 
 def label(link, row, name):
-    body = json.dumps({"do": "label", "items": [row], "label": name}).encode()
+    body = json.dumps({"items": [row], "label": name}).encode()
     origin = re.match(r"http://[^/]+", link)[0]
-    urlopen(Request(f"{link}act", body, {"content-type": "application/json", "origin": origin}), timeout=60).close()
+    urlopen(Request(f"{link}labels", body, {"content-type": "application/json", "origin": origin}), timeout=60).close()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 0), (signal.SIGKILL, -9)])
@@ -67,6 +67,6 @@ def test_labels_that_were_confirmed_survive_a_kill(tmp_path, number, code):
             assert process.wait(60) == code
     with studio(tmp_path) as (_, link):
         for row, name in confirmed.items():
-            with urlopen(f"{link}item?row={row}", timeout=60) as reply:
+            with urlopen(f"{link}items/{row}", timeout=60) as reply:
                 assert json.load(reply)["label"] == name
     assert len(confirmed) >= KILLS

@@ -15,8 +15,8 @@ from handful.studio.label_book import COMMANDS, keys_of
 from handful.studio.session import Worker
 
 
-def act(client, **body):
-    reply = client.post("act", json=body)
+def act(client, route, **body):
+    reply = client.post(route, json=body)
     assert reply.status_code == 200, reply.text
     return reply.json()
 
@@ -38,16 +38,16 @@ def test_every_label_has_a_key_of_its_own():
 
 def test_labeling_moves_on_and_undo_comes_back(client):
     first = client.get("view").json()["queue"][0]
-    view = act(client, do="label", items=[first["row"]], label="a")
+    view = act(client, "labels", items=[first["row"]], label="a")
     assert view["n_labeled"] == 1
     assert view["queue"][0]["row"] != first["row"]
     assert view["labels"] == [{"name": "a", "key": "a", "count": 1, "hue": 0, "color": ""}]
-    view = act(client, do="undo")
+    view = act(client, "undo")
     assert view["n_labeled"] == 0
     assert view["queue"][0]["row"] == first["row"]
     assert view["labels"] == []
     assert not view["can_undo"]
-    assert client.post("act", json={"do": "undo"}).status_code == 400
+    assert client.post("undo", json={}).status_code == 400
 
 
 def test_skipped_rows_come_back_last(client):
@@ -55,37 +55,37 @@ def test_skipped_rows_come_back_last(client):
     for number in range(60):
         view = client.get("view").json()
         seen.append(view["queue"][0]["row"])
-        act(client, do="skip" if number % 2 else "unsure", item=seen[-1])
+        act(client, "skips" if number % 2 else "unsure", item=seen[-1])
     assert sorted(seen) == list(range(60))
     view = client.get("view").json()
     assert view["queue"][0]["reason"] == "skipped before"
     marks = client.studio.session.state["marks"]
     assert sorted(marks.values()) == ["skipped"] * 30 + ["unsure"] * 30
-    act(client, do="label", items=[7], label="a")
+    act(client, "labels", items=[7], label="a")
     assert len(marks) == 59
 
 
 def test_a_table_without_an_open_row_is_done(client):
-    view = act(client, do="label", items=list(range(60)), label="a")
+    view = act(client, "labels", items=list(range(60)), label="a")
     assert view["queue"] == []
-    assert act(client, do="undo")["n_labeled"] == 0
+    assert act(client, "undo")["n_labeled"] == 0
 
 
 def test_suggestions_and_rows_alike(client):
-    act(client, do="label", items=[0, 2], label="even")
-    act(client, do="label", items=[1, 3], label="odd")
+    act(client, "labels", items=[0, 2], label="even")
+    act(client, "labels", items=[1, 3], label="odd")
     client.studio.session.refresh()
     queue = client.get("view").json()["queue"]
     assert len(queue) == 10
     for item in queue:
         expected = None if item["random"] else ("even" if item["row"] % 2 == 0 else "odd")
         assert item["suggestion"] == expected
-    alike = client.get("alike?row=4").json()["rows"]
+    alike = client.get("items/4/alike").json()["rows"]
     assert len(alike) > 10
     assert all(row["row"] % 2 == 0 for row in alike)
-    view = act(client, do="label", items=[4, *(row["row"] for row in alike)], label="even")
+    view = act(client, "labels", items=[4, *(row["row"] for row in alike)], label="even")
     assert view["n_labeled"] == 5 + len(alike)
-    assert act(client, do="undo")["n_labeled"] == 4  # all at once
+    assert act(client, "undo")["n_labeled"] == 4  # all at once
 
 
 def test_a_request_never_waits_for_the_model(client, monkeypatch):
@@ -104,7 +104,7 @@ def test_a_request_never_waits_for_the_model(client, monkeypatch):
         for number in range(15):  # more than are queued
             queue = client.get("view").json()["queue"]
             assert len(queue) == 10
-            view = act(client, do="label", items=[queue[0]["row"]], label="a")
+            view = act(client, "labels", items=[queue[0]["row"]], label="a")
             assert view["n_labeled"] == number + 1
     finally:
         go_on.set()
@@ -170,8 +170,8 @@ def test_random_rows_of_the_file_count(make_session):
 
 
 def test_a_row_is_not_both_labeled_and_skipped(client):
-    act(client, do="label", items=[5], label="a")
-    assert client.post("act", json={"do": "skip", "item": 5}).status_code == 400
+    act(client, "labels", items=[5], label="a")
+    assert client.post("skips", json={"item": 5}).status_code == 400
     assert client.studio.session.state["marks"] == {}
 
 
@@ -190,7 +190,7 @@ def test_a_failing_thread_says_so_and_goes_on(make_session, caplog):
 
 def test_a_failing_request_is_logged_and_answered(client, monkeypatch, caplog):
     monkeypatch.setattr(type(client.studio.session), "item", lambda *_: 1 / 0)
-    reply = client.get("item?row=1")
+    reply = client.get("items/1")
     assert reply.status_code == 500
     assert "ZeroDivisionError" in reply.json()["error"]
     assert "a request of the studio failed" in caplog.text
@@ -205,8 +205,8 @@ def test_search_with_a_filter_scans_the_table_once(client, monkeypatch):
 
 
 def test_lists_search_and_filters(client):
-    act(client, do="label", items=[3], label="bad <b>")
-    act(client, do="skip", item=4)
+    act(client, "labels", items=[3], label="bad <b>")
+    act(client, "skips", item=4)
 
     def rows(**query):
         return [row["row"] for row in client.get("rows", params=query).json()["rows"]]
@@ -220,26 +220,23 @@ def test_lists_search_and_filters(client):
     assert rows(show="skipped", query="row 5") == []
     assert 3 not in rows(show="unlabeled")
     assert client.get("rows?page=x").status_code == 400
-    assert client.get("item?row=60").status_code == 400
-    assert client.get("item?row=-1").status_code == 400
+    assert client.get("items/60").status_code == 400
+    assert client.get("items/-1").status_code == 400
 
 
 @pytest.mark.parametrize("label", ["", "  ", None, 3, ["a"], "a\nb", "x" * 101, "\ud800"])
 def test_bad_labels_are_refused(client, label):
-    assert (
-        client.post("act", content=json.dumps({"do": "label", "items": [0], "label": label}), headers=JSON).status_code
-        == 400
-    )
+    assert client.post("labels", content=json.dumps({"items": [0], "label": label}), headers=JSON).status_code == 400
 
 
 @pytest.mark.parametrize("items", [[], [60], [-1], ["0"], [True], "0", None, [0.5]])
 def test_bad_rows_are_refused(client, items):
-    assert client.post("act", json={"do": "label", "items": items, "label": "a"}).status_code == 400
+    assert client.post("labels", json={"items": items, "label": "a"}).status_code == 400
 
 
 def test_a_new_label_is_made_once(client):
-    assert act(client, do="name", name=" cat ")["labels"][0]["name"] == "cat"
-    assert client.post("act", json={"do": "name", "name": "cat"}).status_code == 400
+    assert act(client, "names", name=" cat ")["labels"][0]["name"] == "cat"
+    assert client.post("names", json={"name": "cat"}).status_code == 400
 
 
 def test_labels_of_the_file_stay_unless_changed(make_session):
@@ -276,37 +273,37 @@ def test_a_huge_cell_is_clipped(make_session):
 
 
 def test_exports_are_whole_files_beside_the_data(client, tmp_path):
-    act(client, do="label", items=[*range(0, 20, 2)], label="even, or <so>")
-    act(client, do="label", items=[*range(1, 21, 2)], label="odd")
-    act(client, do="unsure", item=40)
-    assert client.post("export", json={"what": "labels"}).json()["files"] == [str(tmp_path / "small.labels.csv")]
+    act(client, "labels", items=[*range(0, 20, 2)], label="even, or <so>")
+    act(client, "labels", items=[*range(1, 21, 2)], label="odd")
+    act(client, "unsure", item=40)
+    assert client.post("exports", json={"what": "labels"}).json()["files"] == [str(tmp_path / "small.labels.csv")]
     labels = pl.read_csv(tmp_path / "small.labels.csv")
     assert labels["label"][:4].to_list() == ["even, or <so>", "odd"] * 2
     assert labels["label"].null_count() == 40
     assert labels["next_selection"][:2].to_list() == ["chosen", "chosen"]
     assert labels["studio mark"][40] == "unsure"
     assert labels["note"].to_list() == small_table()["note"].to_list()
-    client.post("export", json={"what": "predictions"}).raise_for_status()
+    client.post("exports", json={"what": "predictions"}).raise_for_status()
     told = pl.read_csv(tmp_path / "small.predictions.csv")
     assert (told["prediction"] == pl.Series(["even, or <so>", "odd"] * 30)).mean() > 0.95
     assert told["confidence"].is_between(0, 1).all()
-    client.post("export", json={"what": "model"}).raise_for_status()
+    client.post("exports", json={"what": "model"}).raise_for_status()
     from handful.persistence.model_file import load
 
     assert load(tmp_path / "small.handful").predict(small_table()).tolist()[1] == "odd"
     for what in ("", "../x", "log", "report"):
-        assert client.post("export", json={"what": what}).status_code == 400
+        assert client.post("exports", json={"what": what}).status_code == 400
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"small.csv.studio", "small.labels.csv", "small.predictions.csv", "small.handful"}
 
 
 def test_a_model_needs_two_classes(client):
-    assert "two classes" in client.post("export", json={"what": "model"}).json()["error"]
+    assert "two classes" in client.post("exports", json={"what": "model"}).json()["error"]
 
 
 def test_no_action_is_made_of_nonsense(make_session):
     session = make_session()
-    for body in ({}, {"do": None}, {"do": "fly"}, {"do": "skip"}, {"do": "skip", "item": 99}, {"do": "label"}):
+    for body in ({"do": "skip"}, {"do": "skip", "item": 99}, {"do": "label"}):
         with pytest.raises(DataError):
             session.act(body)
     assert session.state.n_actions == 0

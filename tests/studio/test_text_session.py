@@ -45,8 +45,8 @@ def studio_of(tmp_path):
         studio.threads[0].join()
 
 
-def act(client, **body):
-    reply = client.post("act", json=body)
+def act(client, route, **body):
+    reply = client.post(route, json=body)
     assert reply.status_code == 200, reply.text
     return reply.json()
 
@@ -68,10 +68,10 @@ def test_raw_text_without_any_label(studio_of):
     assert view["board"]["columns"] == []
     assert view["queue"][0]["suggestion"] is None
     assert {word for word, _ in view["board"]["uncovered"]} >= {"dog", "."}
-    act(client, do="name", name="N")
-    act(client, do="word", word="dog", to="N")
+    act(client, "names", name="N")
+    act(client, "words", word="dog", to="N")
     trained(client, text="There is only one label")
-    act(client, do="word", word="barks", to="V")
+    act(client, "words", word="barks", to="V")
     view = trained(client, text="2 words of 2 labels")
     assert view["queue"][0]["suggestion"]
     assert view["sample"][0]["tags"]
@@ -86,7 +86,7 @@ def test_an_edit_of_the_board_changes_tags_and_marks_them(studio_of):
         ["cat", sum(s.count("cat") for s in SENTENCES)],
     ]
     assert 0 < before["board"]["prototype_share"] < 1
-    act(client, do="word", word="dog", to="V", **{"from": "N"})
+    act(client, "words", word="dog", to="V", **{"from": "N"})
     after = trained(client, text="5 words", after=1)
     dogs = 0
     for one, old in zip(after["sample"], before["sample"], strict=True):
@@ -94,7 +94,7 @@ def test_an_edit_of_the_board_changes_tags_and_marks_them(studio_of):
         assert one["changed"] == [at for at in range(5) if one["tags"][at] != old["tags"][at]]
         dogs += "dog" in one["tokens"] and 1 in one["changed"] and one["tags"][1] == "V"
     assert dogs
-    assert act(client, do="undo")["board"]["columns"][1]["words"][0][0] == "dog"
+    assert act(client, "undo")["board"]["columns"][1]["words"][0][0] == "dog"
 
 
 def test_random_sentences_only_on_request(studio_of):
@@ -103,7 +103,7 @@ def test_random_sentences_only_on_request(studio_of):
     assert client.post("strategy", json={"strategy": "review"}).status_code == 400
     view = client.post("strategy", json={"strategy": "random"}).json()
     assert all(item["random"] and item["suggestion"] is None for item in view["queue"])  # at once
-    act(client, do="accept", item=view["queue"][0]["row"], random=True)
+    act(client, "accepted", item=view["queue"][0]["row"], random=True)
     view = trained(client, text="CRF from 6 tagged", after=1)
     assert view["strategy"] == "random"
     assert all(item["random"] for item in view["queue"])
@@ -127,10 +127,10 @@ def test_words_move_once(studio_of):
         {"word": None, "to": "N"},
         {"word": "bird", "to": "x" * 101},
     ):
-        assert client.post("act", json={"do": "word", **body}).status_code == 400
-    view = act(client, do="word", word="bird", to="N")
+        assert client.post("words", json={**body}).status_code == 400
+    view = act(client, "words", word="bird", to="N")
     assert [word for word, _ in view["board"]["columns"][1]["words"]] == ["dog", "cat", "bird"]
-    view = act(client, do="word", word="dog", **{"from": "N"})
+    view = act(client, "words", word="dog", **{"from": "N"})
     assert [word for word, _ in view["board"]["columns"][1]["words"]] == ["cat", "bird"]
 
 
@@ -140,32 +140,32 @@ def test_spans_tokens_and_whole_sentences(studio_of):
     view = trained(client, text="CRF from 5 tagged")
     assert [label["name"] for label in view["labels"]] == ["LOC", "PER"]
     assert view["board"] is None
-    item = next(one for one in [client.get("item?row=0").json()])
+    item = next(one for one in [client.get("items/0").json()])
     assert item["suggestion"][3:] == ["B-LOC", "I-LOC"]
-    act(client, do="span", item=0, start=0, stop=2, label="PER")
-    assert client.get("item?row=0").json()["tags"][:3] == ["B-PER", "I-PER", None]
-    act(client, do="span", item=0, start=0, stop=1, label=None)  # half a span stays a span
-    assert client.get("item?row=0").json()["tags"][:3] == ["O", "B-PER", None]
-    act(client, do="span", item=0, start=0, stop=1, label="PER")
-    act(client, do="span", item=0, start=1, stop=2, label=None)
-    view = act(client, do="accept", item=0)
+    act(client, "spans", item=0, start=0, stop=2, label="PER")
+    assert client.get("items/0").json()["tags"][:3] == ["B-PER", "I-PER", None]
+    act(client, "spans", item=0, start=0, stop=1, label=None)  # half a span stays a span
+    assert client.get("items/0").json()["tags"][:3] == ["O", "B-PER", None]
+    act(client, "spans", item=0, start=0, stop=1, label="PER")
+    act(client, "spans", item=0, start=1, stop=2, label=None)
+    view = act(client, "accepted", item=0)
     assert view["n_done"] == 1
-    done = client.get("item?row=0").json()
+    done = client.get("items/0").json()
     assert done["tags"] == ["B-PER", "O", "O", "B-LOC", "I-LOC"]
     trained(client, text="6 tagged", after=5)  # the correction teaches
-    assert act(client, do="undo")["n_done"] == 0
-    assert client.get("item?row=0").json()["tags"][2] is None
-    assert client.post("act", json={"do": "word", "word": "Ann", "to": "PER"}).status_code == 400
+    assert act(client, "undo")["n_done"] == 0
+    assert client.get("items/0").json()["tags"][2] is None
+    assert client.post("words", json={"word": "Ann", "to": "PER"}).status_code == 400
 
 
 def test_tags_teach_from_nothing(studio_of):
     client = studio_of(spans=True)
     for row in range(3):
-        act(client, do="span", item=row, start=1, stop=2, label="ANIMAL")
-        act(client, do="accept", item=row)
+        act(client, "spans", item=row, start=1, stop=2, label="ANIMAL")
+        act(client, "accepted", item=row)
     view = trained(client, text="CRF from 3 tagged", after=6)
     assert view["labels"] == [{"name": "ANIMAL", "key": "1", "count": 3, "hue": 0, "color": ""}]
-    suggested = [client.get(f"item?row={row}").json()["suggestion"] for row in range(10, 30)]
+    suggested = [client.get(f"items/{row}").json()["suggestion"] for row in range(10, 30)]
     assert suggested.count(["O", "B-ANIMAL", "O", "O", "O"]) >= 15  # from three sentences, and only two animals
 
 
@@ -183,16 +183,16 @@ def test_tags_teach_from_nothing(studio_of):
 )
 def test_bad_spans_are_refused(studio_of, body):
     client = studio_of()
-    assert client.post("act", json={"do": "span", **body}).status_code == 400
+    assert client.post("spans", json={**body}).status_code == 400
     assert client.get("view").json()["version"] == 0
 
 
 def test_nothing_is_accepted_where_nothing_is_said(studio_of):
     client = studio_of()
     trained(client, text="Nothing to learn")
-    assert "no token has a tag" in client.post("act", json={"do": "accept", "item": 0}).json()["error"]
+    assert "no token has a tag" in client.post("accepted", json={"item": 0}).json()["error"]
     for what in ("tags", "words", "predictions", "model", "../x"):
-        assert client.post("export", json={"what": what}).status_code == 400
+        assert client.post("exports", json={"what": what}).status_code == 400
 
 
 def test_exports_and_reopening(studio_of, tmp_path):
@@ -202,13 +202,13 @@ def test_exports_and_reopening(studio_of, tmp_path):
 
     client = studio_of(lists=LISTS)
     trained(client, text="5 words")
-    act(client, do="word", word="sleeps", to="V")
+    act(client, "words", word="sleeps", to="V")
     row = client.get("view").json()["queue"][0]["row"]
-    view = act(client, do="accept", item=row)
+    view = act(client, "accepted", item=row)
     assert view["queue"][0]["row"] != row
     trained(client, text="6 words of 4 labels and 1 tagged")
     for what in ("tags", "words", "predictions", "model"):
-        assert client.post("export", json={"what": what}).status_code == 200
+        assert client.post("exports", json={"what": what}).status_code == 200
     assert read_prototypes(tmp_path / "text.prototypes.tsv")["V"] == ["barks", "sleeps"]
     assert read_tagged(tmp_path / "text.tags.tsv").sentences[0].tokens == SENTENCES[row]
     told = read_tagged(tmp_path / "text.predictions.tsv")
@@ -219,7 +219,7 @@ def test_exports_and_reopening(studio_of, tmp_path):
     again = studio_of(lists=LISTS)
     view = again.get("view").json()
     assert (view["n_done"], view["version"]) == (1, 2)
-    assert act(again, do="undo")["n_done"] == 0
+    assert act(again, "undo")["n_done"] == 0
 
 
 def test_tagging_is_measured_with_and_without_the_board_and_the_better_one_suggests(studio_of):
@@ -257,8 +257,8 @@ def test_random_sentences_come_without_a_suggestion(studio_of):
             predicted = session.suggestion(item["row"])["suggestion"]
             for at, tag in enumerate(predicted):
                 wrong = "N" if tag != "N" else "V"
-                act(client, do="span", item=item["row"], start=at, stop=at + 1, label=tag if at else wrong)
-        act(client, do="accept", item=item["row"], random=item["random"])
+                act(client, "spans", item=item["row"], start=at, stop=at + 1, label=tag if at else wrong)
+        act(client, "accepted", item=item["row"], random=item["random"])
     assert len(session.state["audits"]) == n_random > 0
     assert client.get("view").json()["audit"]["needed"] == 20 - n_random
 
@@ -274,8 +274,8 @@ def test_every_fifth_sentence_is_random_and_ten_wait(studio_of):
         n_random += item["random"]
         if item["random"]:
             for at in range(5):
-                act(client, do="span", item=item["row"], start=at, stop=at + 1, label="N")
-        act(client, do="accept", item=item["row"], random=item["random"])
+                act(client, "spans", item=item["row"], start=at, stop=at + 1, label="N")
+        act(client, "accepted", item=item["row"], random=item["random"])
     assert len(session.state["audits"]) == n_random == 2
 
 
@@ -293,7 +293,7 @@ def test_an_accepted_sentence_never_waits_for_the_model(studio_of, monkeypatch):
     assert started.wait(20)
     try:
         for number, item in enumerate(one for one in queue if not one["random"]):
-            view = act(client, do="accept", item=item["row"])
+            view = act(client, "accepted", item=item["row"])
             assert view["n_done"] == number + 1
             assert len(view["queue"]) == 10
     finally:
@@ -306,8 +306,8 @@ def test_a_span_stays_as_short_as_a_person_made_it(studio_of):
     trained(client, text="tagged sentences")
     item = client.get("view").json()["queue"][0]
     assert item["suggestion"][3:] == ["B-LOC", "I-LOC"]
-    act(client, do="span", item=item["row"], start=4, stop=5, label="LOC")
-    act(client, do="accept", item=item["row"], random=item["random"])
+    act(client, "spans", item=item["row"], start=4, stop=5, label="LOC")
+    act(client, "accepted", item=item["row"], random=item["random"])
     assert client.studio.session.done[item["row"]] == ["B-PER", "O", "O", "O", "B-LOC"]
 
 
@@ -327,11 +327,11 @@ def test_hostile_text(studio_of):
     ]
     client = studio_of(hostile)
     trained(client, text="Nothing to learn")
-    first, second = (client.get(f"item?row={row}").json() for row in (0, 1))
+    first, second = (client.get(f"items/{row}").json() for row in (0, 1))
     assert [len(token) for token in first["tokens"]] == [25, 5, 200]
     assert (len(second["tokens"]), second["more"]) == (400, 4_600)
-    act(client, do="span", item=0, start=0, stop=1, label="<b>\u202e")
-    act(client, do="accept", item=0)
+    act(client, "spans", item=0, start=0, stop=1, label="<b>\u202e")
+    act(client, "accepted", item=0)
     assert len(client.get("view").text) < 200_000
 
 

@@ -35,6 +35,35 @@ _HEADERS = (
 )
 
 
+# What the page can ask for, and what answers it; see `Studio.answer`.
+ROUTES = (
+    ("GET", "/view", "view"),
+    ("GET", "/items/{row}", "item"),
+    ("GET", "/items/{row}/alike", "alike"),
+    ("GET", "/rows", "rows"),
+    ("GET", "/map", "map"),
+    ("GET", "/book", "book"),
+    ("POST", "/labels", "label"),
+    ("POST", "/spans", "span"),
+    ("POST", "/words", "word"),
+    ("POST", "/accepted", "accept"),
+    ("POST", "/rejected", "reject"),
+    ("POST", "/skips", "skip"),
+    ("POST", "/unsure", "unsure"),
+    ("POST", "/notes", "note"),
+    ("POST", "/undo", "undo"),
+    ("POST", "/names", "name"),
+    ("POST", "/renames", "rename"),
+    ("POST", "/deletions", "delete"),
+    ("POST", "/entries", "entry"),
+    ("POST", "/guidelines", "guidelines"),
+    ("POST", "/keys", "key"),
+    ("POST", "/strategy", "strategy"),
+    ("POST", "/goal", "goal"),
+    ("POST", "/exports", "export"),
+)
+
+
 class Guard:
     """Lets in requests of the page alone.
 
@@ -234,7 +263,7 @@ def make_app(studio: Studio, token: str, host: str = "127.0.0.1") -> Guard:
     Parameters
     ----------
     studio : Studio
-        What can be read (GET, from query parameters) and changed (POST, by a JSON body), and the stream of events.
+        What answers requests, and the stream of events.
     token : str
         Secret of the link; every path begins with it.
     host : str
@@ -262,21 +291,24 @@ def make_app(studio: Studio, token: str, host: str = "127.0.0.1") -> Guard:
         Route("/", show),
         Route("/events", events),
         Route("/own.css", css),
-        *(Route(f"/{name}", _endpoint(read)) for name, read in studio.reads().items()),
-        *(Route(f"/{name}", _endpoint(write), methods=["POST"]) for name, write in studio.writes().items()),
+        *(
+            Route(path, _endpoint(work), methods=[method])
+            for method, path, name in ROUTES
+            if (work := studio.answer(name))
+        ),
         Mount("/static", StaticFiles(directory=_HERE / "static")),
     ]
     return Guard(Starlette(routes=routes), token, host)
 
 
 def _endpoint(work: Callable[[Any], Any]) -> Callable[[Any], Awaitable[Any]]:
-    """Return an endpoint that calls a function of the query parameters, or of the JSON body of a POST."""
+    """Return an endpoint that calls a function of the parameters of a path and query, or of the JSON body of a POST."""
     from starlette.concurrency import run_in_threadpool
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
 
     async def endpoint(request: Request) -> Response:
-        given: Any = dict(request.query_params)
+        given: Any = {**request.query_params, **request.path_params}
         if request.method == "POST":
             given = None
             with suppress(ValueError, RecursionError):

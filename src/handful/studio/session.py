@@ -105,15 +105,11 @@ class LabelingSession:
         Parameters
         ----------
         body : mapping
-            ``do`` names the action.
+            ``do`` names the action: it is made by the method ``do_NAME``.
         """
         with self.lock:
-            make = getattr(self, f"do_{body.get('do')}", None)
-            if make is None:
-                raise DataError(f"studio: there is no action {body.get('do')!r}.")
-            by = self.annotator(body)
-            action = {**make(body), "by": by, "at": datetime.now(UTC).isoformat(timespec="seconds")}
-            changes = self._log.add(action)
+            action, at = getattr(self, f"do_{body['do']}")(body), datetime.now(UTC).isoformat(timespec="seconds")
+            changes = self._log.add({**action, "by": self.annotator(body), "at": at})
             self._changed(changes)
             touched = {int(item) for name in ("labels", "tags", "marks") for item in changes.get(name, {})}
             if action["do"] == "undo":
@@ -391,19 +387,30 @@ class Studio:
         self.threads: list[Worker] = []
         session.tell = self._tell
 
-    def reads(self) -> dict[str, Callable[[Mapping[str, str]], Any]]:
-        """Return what a page can read, by name: functions of query parameters."""
-        session = self.session
-        return {
-            "view": lambda query: self._locked(lambda: self.view(session.annotator(query))),
-            "item": lambda query: self._locked(lambda: session.item(number(query, "row"))),
-            "book": lambda query: self._locked(session.label_book),
-        }
+    def answer(self, name: str) -> Callable[[Mapping[str, Any]], Any] | None:
+        """Return what answers a request for NAME, `do_NAME` of the session or `on_NAME`; None for other kinds of data."""
+        if hasattr(self.session, f"do_{name}"):
+            return lambda body: self._act({**body, "do": name})
+        return getattr(self, f"on_{name}", None)
 
-    def writes(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
-        """Return what a page can change, by name: functions of a JSON body."""
-        export = lambda body: {"files": [str(self.export(str(body.get("what"))))]}  # noqa: E731
-        return {"act": self._act, "export": export, "strategy": self._set_strategy}
+    def on_view(self, query: Mapping[str, str]) -> Any:
+        """Return all that the page shows a person."""
+        with self.session.lock:
+            return self.session.view(self.session.annotator(query))
+
+    def on_item(self, query: Mapping[str, str]) -> Any:
+        """Return a row or sentence."""
+        with self.session.lock:
+            return self.session.item(number(query, "row"))
+
+    def on_book(self, query: Mapping[str, str]) -> Any:
+        """Return the label book."""
+        with self.session.lock:
+            return self.session.label_book()
+
+    def on_export(self, body: Mapping[str, Any]) -> Any:
+        """Write a file."""
+        return {"files": [str(self.export(str(body.get("what"))))]}
 
     def export(self, what: str) -> Path:
         """Write a file next to the data; the data itself stays as it is."""
@@ -415,10 +422,6 @@ class Studio:
         with write_text_file(target) as file:
             file.write(label_book_toml(book["entries"], book["guidelines"]))
         return target
-
-    def view(self, by: str = "") -> dict[str, Any]:
-        """Return all that the page shows a person."""
-        return self.session.view(by)
 
     def app(self, token: str, host: str = "127.0.0.1") -> Guard:
         """Return the application, and start the threads.
@@ -442,22 +445,18 @@ class Studio:
         self.stream.close()
         self.session.close()
 
-    def _locked(self, work: Callable[[], Any]) -> Any:
-        with self.session.lock:
-            return work()
-
     def _tell(self, event: str, facts: Any) -> None:
         if event == "changed":
             for thread in self.threads:
                 thread.wake()
         self.stream.send(event, facts)
 
-    def _set_strategy(self, body: Mapping[str, Any]) -> Any:
+    def on_strategy(self, body: Mapping[str, Any]) -> Any:
         """Choose informative items or random ones; the page shows those of the answer at once."""
         session = self.session
         with session.lock:
             session.set_strategy(str(body.get("strategy")), body)
-            facts = self.view(session.annotator(body))
+            facts = self.on_view(body)
         for thread in self.threads:
             thread.wake()
         return facts
@@ -465,4 +464,4 @@ class Studio:
     def _act(self, body: Mapping[str, Any]) -> Any:
         with self.session.lock:
             self.session.act(body)
-            return self.view(self.session.annotator(body))
+            return self.on_view(body)

@@ -63,6 +63,8 @@ class TableSession(LabelingSession):
         Of the model, as of the last refresh.
     panel : dict
         What the side panel shows; see `TableStudio`.
+    goal : float
+        Accuracy that is aimed at.
     """
 
     kind = "table"
@@ -82,6 +84,7 @@ class TableSession(LabelingSession):
         self.selection: list[str | None] = self.cells[SELECTION].to_list() if known else [None] * self.n_items
         self.label_errors: dict[int, LabelError] = {}
         self.panel: dict[str, Any] = {}
+        self.goal = 0.9
         self.predictions: Predictions | None = None
         self._refreshing, self._making = threading.Lock(), threading.Lock()
         self._refreshed: dict[int, str] = {}
@@ -232,6 +235,7 @@ class TableSession(LabelingSession):
             "n_labeled": len(self.labels),
             "labels": self._labels(Counter(self.labels.values())),
             "panel": self.panel,
+            "goal": self.goal,
         }
 
     def item(self, item: int, reason: str = "") -> dict[str, Any]:
@@ -428,34 +432,24 @@ class TableStudio(Studio):
 
     def __init__(self, session: TableSession, css: Path | None = None) -> None:
         super().__init__(session, css)
-        self.goal = 0.9
         self.learning = Worker(session.refresh, failed=self._failed)
         works = (self.measure_accuracy, self.measure_curve, self.find_errors)
         self.measuring = Worker(*works, failed=self._failed)
         self.threads = [self.learning, self.measuring]
         threading.Thread(target=lambda: session._searched, daemon=True, name="studio search").start()
 
-    def reads(self) -> dict[str, Callable[[Mapping[str, str]], Any]]:
-        """Return what a page can read, by name."""
-        session = self.session
-        return {
-            **super().reads(),
-            "rows": self._rows,
-            "alike": lambda query: session.alike(number(query, "row")),
-            "map": lambda query: session.play(query.get("kind", "spread")),
-        }
+    def on_alike(self, query: Mapping[str, str]) -> Any:
+        """Return the unlabeled rows that are like one."""
+        return self.session.alike(number(query, "row"))
 
-    def _rows(self, query: Mapping[str, str]) -> dict[str, Any]:
+    def on_map(self, query: Mapping[str, str]) -> Any:
+        """Return a map on which labels spread."""
+        return self.session.play(query.get("kind", "spread"))
+
+    def on_rows(self, query: Mapping[str, str]) -> Any:
+        """Return a page of rows."""
         page, threshold = number(query, "page"), number(query, "threshold") / 100
         return self.session.rows(query.get("query", ""), query.get("show", "all"), page, threshold)
-
-    def writes(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
-        """Return what a page can change, by name."""
-        return {**super().writes(), "goal": self._set_goal}
-
-    def view(self, by: str = "") -> dict[str, Any]:
-        """Return all that the page shows a person."""
-        return {**super().view(by), "goal": self.goal}
 
     def measure_accuracy(self) -> None:
         """Estimate accuracy on the rows that were chosen at random."""
@@ -471,7 +465,7 @@ class TableStudio(Studio):
         session = self.session
         _, part = part_of(session, _MAX_CURVE_ROWS)
         try:
-            curve = learning_curve(part, goal=self.goal, n_splits=_N_SPLITS, random_state=session.seed)
+            curve = learning_curve(part, goal=session.goal, n_splits=_N_SPLITS, random_state=session.seed)
         except HandfulError as error:
             session.publish(refused=_first_sentence(error), curve=None, forecast=None, goal=None)
             return
@@ -518,7 +512,8 @@ class TableStudio(Studio):
     def _failed(self, error: Exception) -> None:
         self.session.publish(error=f"The model could not be updated: {error}")
 
-    def _set_goal(self, body: Mapping[str, Any]) -> Any:
-        self.goal = checked_share(body, "goal")
+    def on_goal(self, body: Mapping[str, Any]) -> Any:
+        """Set the accuracy that is aimed at."""
+        self.session.goal = checked_share(body, "goal")
         self.measuring.wake()
-        return {"goal": self.goal}
+        return {"goal": self.session.goal}

@@ -29,7 +29,7 @@ export function showBoard(view, act, where) {
 
 function drawBoard(view, act, where) {
   const board = view.board;
-  const put = (word, to, from = null) => act({ do: "word", word, to, from }, to ? `${word}: ${to}` : `${word}: taken out`);
+  const put = (word, to, from = null) => act("words", { word, to, from }, to ? `${word}: ${to}` : `${word}: taken out`);
   $("board-text").textContent = board.columns.length ? "Name three words or more that are typical of each label. Press or drag a suggestion in; press a word to take it out."
     : "There is no label yet. Press n to name the first one, then give it words that are typical of it.";
   fill($("board"), board.columns.map(({ label, words, near }) => h("section", { tag: hue(view, label), key: label, "data-column": label,

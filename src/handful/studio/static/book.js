@@ -44,8 +44,8 @@ function edit(label, entry) {
   dialog.returnValue = "no";
   dialog.showModal();
   dialog.addEventListener("close", async () => {
-    if (dialog.returnValue === "delete") await act({ do: "delete", label: label.name }, `Deleted: ${label.name}`);
-    else if (dialog.returnValue === "merge") await act({ do: "rename", label: label.name, to: $("label-into").value }, `${label.name} is now ${$("label-into").value}`);
+    if (dialog.returnValue === "delete") await act("deletions", { label: label.name }, `Deleted: ${label.name}`);
+    else if (dialog.returnValue === "merge") await act("renames", { label: label.name, to: $("label-into").value }, `${label.name} is now ${$("label-into").value}`);
     else if (dialog.returnValue === "save") await save(label, $("label-name").value.trim());
     else return;
     showBook();
@@ -54,16 +54,16 @@ function edit(label, entry) {
 
 async function save(label, name) {
   const fields = Object.fromEntries(["key", "color", "description"].map((what) => [what, $(`label-${what}`).value]));
-  await act({ do: "entry", label: label.name, ...fields, examples: $("label-examples").value.split("\n").filter(Boolean) }, `Saved: ${name}`);
-  if (name !== label.name) await act({ do: "rename", label: label.name, to: name }, `${label.name} is now ${name}`);
+  await act("entries", { label: label.name, ...fields, examples: $("label-examples").value.split("\n").filter(Boolean) }, `Saved: ${name}`);
+  if (name !== label.name) await act("renames", { label: label.name, to: name }, `${label.name} is now ${name}`);
 }
 
 export function startBook(doAct) {
   act = doAct;
   $("guidelines-form").addEventListener("submit", async (event) => {
     event.preventDefault();
-    await act({ do: "guidelines", text: $("guidelines").value }, "Guidelines saved");
+    await act("guidelines", { text: $("guidelines").value }, "Guidelines saved");
     showBook();
   });
-  $("book-export").addEventListener("click", async () => { const reply = await post("export", { what: "book" }); if (reply) say(`Written: ${reply.files.join(", ")}`); });
+  $("book-export").addEventListener("click", async () => { const reply = await post("exports", { what: "book" }); if (reply) say(`Written: ${reply.files.join(", ")}`); });
 }

@@ -40,7 +40,7 @@ export function showKeys(view, act) {
   commandKeys = view.keys;
   for (const one of document.querySelectorAll("kbd[data-command]")) { one.textContent = commandKeys[one.dataset.command]; one.hidden = !one.textContent; }
   fill($("keys"), Object.entries(commandKeys).map(([name, key]) => h("label", {}, `${name} `, h("input", { "data-command": name, maxlength: 1, size: 2, value: key, autocomplete: "off",
-    onchange: (event) => act({ do: "key", command: name, key: event.target.value }, `${name}: ${event.target.value || "no key"}`) }))));
+    onchange: (event) => act("keys", { command: name, key: event.target.value }, `${name}: ${event.target.value || "no key"}`) }))));
 }
 export function startWho(load) {
   $("who").addEventListener("click", async () => { const name = await askName("Who labels?"); if (name) { person(name); load(); } });
@@ -129,7 +129,7 @@ export function exporting(post) {
     const what = event.target.closest("button")?.dataset.what;
     if (!what) return;
     $("exported").textContent = `Writing ${what} …`;
-    const reply = await post("export", { what });
+    const reply = await post("exports", { what });
     $("exported").textContent = reply ? `Written: ${reply.files.join(", ")}` : "";
     if (reply) say(`Written: ${reply.files.join(", ")}`);
   });

@@ -21,7 +21,7 @@ export function startRows(onOpen, doAct, onAudit) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], boxes = [...document.querySelectorAll("#list input")], at = boxes.indexOf(event.target);
     if (step && at >= 0) { event.preventDefault(); boxes[Math.max(0, Math.min(at + step, boxes.length - 1))].focus(); }
   });
-  $("accept-all").addEventListener("click", () => act({ do: "accept", ...group() }, "Suggestions accepted").then(refreshRows));
+  $("accept-all").addEventListener("click", () => act("accepted", { ...group() }, "Suggestions accepted").then(refreshRows));
   $("audit-group").addEventListener("click", () => audit(group()));
 }
 
@@ -92,13 +92,13 @@ function targets() {
   const row = document.activeElement?.closest?.("#list tr")?.dataset.row;
   return chosen.size ? [...chosen] : row === undefined ? [] : [Number(row)];
 }
-async function acted(body, text) {
+async function acted(route, body, text) {
   const items = targets();
   if (!items.length) return;
   chosen.clear();
-  await act({ ...body, items }, `${counted(items.length, "row")}: ${text}`, items);
+  await act(route, { ...body, items }, `${counted(items.length, "row")}: ${text}`, items);
   refreshRows();
 }
-export const labelChosen = (label) => acted({ do: "label", label }, label);
-export const onChosen = (what) => acted({ do: what, ...(what === "accept" ? group() : {}) }, `${what}ed`);
+export const labelChosen = (label) => acted("labels", { label }, label);
+export const onChosen = (what) => acted(`${what}ed`, what === "accept" ? group() : {}, `${what}ed`);
 export const isReviewing = () => !$("rows").hidden && reviewing();

@@ -1,5 +1,5 @@
 // The page of a table: the next row and one key for its label.
-import { ask, inTurn, listen, post } from "./api.js";
+import { ask, listen, post } from "./api.js";
 import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
 import { bookChanged, showBook, startBook } from "./book.js";
 import { askName, askNote, command, commandOf, exporting, findLabel, keys, progress, remember, showKeys, startWho, tabs } from "./frame.js";
@@ -8,17 +8,10 @@ import { itemQueue } from "./queue.js";
 import { isReviewing, labelChosen, onChosen, refreshRows, startRows } from "./rows.js";
 import { showSide } from "./side.js";
 
-let view = null, newest = 0, looked = null; // looked: a row opened from the list, shown instead of the next one
+let view = null, looked = null; // looked: a row opened from the list, shown instead of the next one
 let shownRow = null; // the row that is announced
-const items = itemQueue(post, { show, reload: () => load(), catchUp: () => catchUp() });
+const items = itemQueue(show);
 const item = () => looked || items.first();
-
-const load = inTurn(async () => {
-  let facts = await ask("view");
-  if (facts && view && facts.version < view.version) facts = await ask("view"); // it was of before an action that is done
-  if (facts) { show(facts); catchUp(); }
-});
-const catchUp = () => { if (view && !items.pending() && newest > view.version) load(); };
 
 function show(facts, jump = false) {
   view = facts;
@@ -66,20 +59,20 @@ function showButtons() {
   }, label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
 }
 
-function act(body, text, rows = []) {
+function act(route, body, text, rows = []) {
   if (looked && rows.includes(looked.row)) looked = null;
-  const sent = items.send(body, rows);
+  const sent = items.send(route, body, rows);
   if (rows.length && item()) { showItem(); showButtons(); }
-  if (rows.length === 1 || body.do === "undo") remember(rows[0], text, open);
+  if (rows.length === 1 || route === "undo") remember(rows[0], text, open);
   say(text, rows.length === 1);
   return sent;
 }
-const give = (label) => item() && act({ do: "label", items: [item().row], label, random: Boolean(item().random), again: Boolean(item().again) }, `Row ${item().row + 1}: ${label}`, [item().row]);
-const mark = (what) => item() && act({ do: what, item: item().row }, `Row ${item().row + 1}: ${what}`, [item().row]);
-const undo = () => view?.can_undo && act({ do: "undo" }, "Undone");
+const give = (label) => item() && act("labels", { items: [item().row], label, random: Boolean(item().random), again: Boolean(item().again) }, `Row ${item().row + 1}: ${label}`, [item().row]);
+const mark = (route, text) => item() && act(route, { item: item().row }, `Row ${item().row + 1}: ${text}`, [item().row]);
+const undo = () => view?.can_undo && act("undo", {}, "Undone");
 async function newLabel() {
   const name = await askName();
-  if (name) await (item() && !item().label ? give(name) : act({ do: "name", name }, `New label: ${name}`));
+  if (name) await (item() && !item().label ? give(name) : act("names", { name }, `New label: ${name}`));
 }
 
 async function find() {
@@ -90,13 +83,13 @@ async function note() {
   const row = item(), text = row && await askNote(row.note);
   if (typeof text !== "string") return;
   row.note = text;
-  act({ do: "note", item: row.row, text }, "Note saved");
+  act("notes", { item: row.row, text }, "Note saved");
   showItem();
 }
 
 async function alike() {
   if (!item()) return;
-  const facts = await ask("alike", { row: item().row });
+  const facts = await ask(`items/${item().row}/alike`);
   if (!facts) return;
   const wanted = item().label || item().suggestion, rows = facts.rows;
   $("alike-text").textContent = rows.length ? `${counted(rows.length, "row")} ${rows.length === 1 ? "is" : "are"} near row ${item().row + 1} and the model predicts the same for ${rows.length === 1 ? "it" : "them"}:`
@@ -112,12 +105,12 @@ async function alike() {
     const chosen = [...document.querySelectorAll("#alike-rows input:checked")].map((box) => Number(box.value));
     if (dialog.returnValue !== "ok" || !chosen.length) return;
     const label = $("alike-label").value;
-    act({ do: "label", items: [own, ...chosen], label }, `${chosen.length + 1} rows: ${label}`, [own, ...chosen]);
+    act("labels", { items: [own, ...chosen], label }, `${chosen.length + 1} rows: ${label}`, [own, ...chosen]);
   }, { once: true });
 }
 
 async function open(row) {
-  looked = await ask("item", { row });
+  looked = await ask(`items/${row}`);
   if (looked) { toTab("label"); showItem(); showButtons(); $("work").focus(); }
 }
 
@@ -139,7 +132,7 @@ const toTab = tabs((name) => {
   if (name === "map") drawMap();
   if (name === "book") showBook();
 });
-const onLabel = { skip: () => mark("skip"), unsure: () => mark("unsure"), new: newLabel, alike, find, note };
+const onLabel = { skip: () => mark("skips", "skip"), unsure: () => mark("unsure", "unsure"), new: newLabel, alike, find, note };
 keys((key) => {
   if (!view) return false;
   const name = commandOf(key), label = view.labels.find((one) => one.key === key);
@@ -163,8 +156,8 @@ startBook(act);
 startWho(async () => { const facts = await ask("view"); if (facts) show(facts, true); });
 startMap(drawMap);
 exporting((what, body) => items.idle().then(() => post(what, body)));
-listen(load, {
-  queue: () => { if (view && !items.pending()) load(); },
-  changed: (facts) => { newest = facts.version; catchUp(); },
+listen(items.load, {
+  queue: items.stale,
+  changed: items.changed,
   panel: (panel) => { if (view) { view.panel = panel; showSide(view, actions); } },
 });

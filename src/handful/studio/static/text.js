@@ -1,5 +1,5 @@
 // The page of a text: words on a board, and sentences whose spans are chosen by mouse or keys.
-import { ask, inTurn, listen, post } from "./api.js";
+import { ask, listen, post } from "./api.js";
 import { bare, hue, showBoard, showSample, shown, spanPart } from "./board.js";
 import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
 import { bookChanged, showBook, startBook } from "./book.js";
@@ -8,17 +8,10 @@ import { itemQueue } from "./queue.js";
 import { randomOnly, showClasses } from "./side.js";
 
 let announced = null;
-let view = null, newest = 0, stale = false, looked = null, anchor = 0, cursor = 0; // looked: a sentence opened from the sample
-const items = itemQueue(post, { show, reload: () => load(), catchUp: () => catchUp() });
+let view = null, looked = null, anchor = 0, cursor = 0; // looked: a sentence opened from the sample
+const items = itemQueue(show);
 const item = () => looked || items.first();
 const first = () => Math.min(anchor, cursor), last = () => Math.max(anchor, cursor);
-
-const load = inTurn(async () => {
-  let facts = await ask("view");
-  if (facts && view && facts.version < view.version) facts = await ask("view"); // it was of before an action that is done
-  if (facts) { show(facts); catchUp(); }
-});
-const catchUp = () => { if (view && !items.pending() && (stale || newest > view.version)) { stale = false; load(); } };
 
 function show(facts, jump = false) {
   const before = items.first()?.row;
@@ -37,7 +30,7 @@ function show(facts, jump = false) {
 
 // The sentence on the page gets the tags that were given, and what the model suggests by now.
 async function renew() {
-  const own = item(), sent = items.sent(), fresh = own && (view.queue.find((one) => one.row === own.row) || (own.random ? null : await ask("item", { row: own.row })));
+  const own = item(), sent = items.sent(), fresh = own && (view.queue.find((one) => one.row === own.row) || (own.random ? null : await ask(`items/${own.row}`)));
   if (!fresh || items.sent() !== sent || items.pending() || item()?.row !== fresh.row) return; // it may be of before a key
   if (looked) looked = fresh; else items.replace(fresh);
   showItem();
@@ -93,12 +86,12 @@ function showItem() {
     label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
 }
 
-function act(body, text, rows = []) {
+function act(route, body, text, rows = []) {
   if (looked && rows.includes(looked.row)) looked = null;
-  const sent = items.send(body, rows);
+  const sent = items.send(route, body, rows);
   if (rows.length) { anchor = 0; cursor = 0; showItem(); }
-  if (rows.length || body.do === "undo") remember(rows[0], text, open);
-  say(text, ["span", "accept", "skip"].includes(body.do));
+  if (rows.length || route === "undo") remember(rows[0], text, open);
+  say(text, ["spans", "accepted", "skips"].includes(route));
   return sent;
 }
 // A label is shown at once; the server answers with the same tags.
@@ -110,16 +103,16 @@ function give(label) {
   if (view.spans && one.tags[stop]?.startsWith("I-") && one.tags[stop] !== `I-${label}`) one.tags[stop] = `B-${one.tags[stop].slice(2)}`;
   const text = label === null ? "No label" : `${label}: ${one.tokens.slice(from, stop).join(" ")}`;
   showItem();
-  return act({ do: "span", item: one.row, start: from, stop, label }, text);
+  return act("spans", { item: one.row, start: from, stop, label }, text);
 }
 function accept() {
   const one = item();
   if (!one) return;
   if (!view.spans && !combined(one).some((tag) => tag !== null)) { say("No token has a tag. Choose some tokens and give them a label first."); return; }
-  act({ do: "accept", item: one.row, random: Boolean(one.random) }, `Sentence ${one.row + 1}: accepted`, [one.row]);
+  act("accepted", { item: one.row, random: Boolean(one.random) }, `Sentence ${one.row + 1}: accepted`, [one.row]);
 }
-const skip = () => item() && act({ do: "skip", item: item().row }, `Sentence ${item().row + 1}: skipped`, [item().row]);
-const undo = () => view?.can_undo && act({ do: "undo" }, "Undone");
+const skip = () => item() && act("skips", { item: item().row }, `Sentence ${item().row + 1}: skipped`, [item().row]);
+const undo = () => view?.can_undo && act("undo", {}, "Undone");
 function acceptToken() {
   const one = item();
   if (!one?.suggestion) { say("There is no suggestion yet."); return; }
@@ -130,7 +123,7 @@ function acceptToken() {
 }
 async function newLabel() {
   const name = await askName();
-  if (name) await ($("tag").hidden || !item() ? act({ do: "name", name }, `New label: ${name}`) : give(name));
+  if (name) await ($("tag").hidden || !item() ? act("names", { name }, `New label: ${name}`) : give(name));
 }
 async function find() {
   const name = await findLabel(view.labels);
@@ -138,7 +131,7 @@ async function find() {
 }
 async function note() {
   const one = item(), text = one && await askNote(one.note);
-  if (typeof text === "string") { one.note = text; act({ do: "note", item: one.row, text }, "Note saved"); showItem(); }
+  if (typeof text === "string") { one.note = text; act("notes", { item: one.row, text }, "Note saved"); showItem(); }
 }
 function where(word) {
   if (!view.labels.length) { say("There is no label yet. Press n to name one."); return Promise.resolve(null); }
@@ -150,7 +143,7 @@ function where(word) {
   return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue || null), { once: true }));
 }
 async function open(row) {
-  looked = await ask("item", { row });
+  looked = await ask(`items/${row}`);
   if (looked) { anchor = 0; cursor = 0; toTab("tag"); showItem(); $("tokens").focus(); }
 }
 
@@ -201,8 +194,5 @@ for (const [id, work] of Object.entries({ accept, token: acceptToken, clear: () 
 }
 exporting(post);
 startBook(act);
-startWho(() => load());
-listen(load, {
-  changed: (facts) => { newest = facts.version; catchUp(); },
-  learned_model: () => { stale = true; catchUp(); },
-});
+startWho(items.load);
+listen(items.load, { changed: items.changed, learned_model: items.stale });
