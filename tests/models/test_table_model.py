@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,6 +12,7 @@ from handful.comparison.trials import Limits
 from handful.data.table import as_frame
 from handful.errors import DataError, ModelFileError, ParameterError
 from handful.models.table_model import TableModel
+from handful.persistence.model_file import _read_parts
 from handful.preprocessing.table_encoder import UnreadableWarning
 from handful.registry import method_names
 
@@ -153,3 +156,52 @@ def test_an_array_has_no_names_of_columns():
         with pytest.raises(DataError, match=told):
             ask(frame.to_numpy())
     assert np.mean(model.predict(frame.to_dict(as_series=False)) == truth) > 0.8
+
+
+class _Letters:
+    """Embeddings: a random projection of how often each pair of letters occurs."""
+
+    def encode(self, texts):
+        counts = np.zeros((len(texts), 1000))
+        for row, text in enumerate(texts):
+            np.add.at(counts[row], [(31 * ord(a) + ord(b)) % 1000 for a, b in pairwise(text)], 1)
+        return counts @ np.random.default_rng(0).normal(size=(1000, 384))
+
+
+def test_a_model_of_texts_with_many_classes_is_stored_in_few_bytes(tmp_path):
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefghijklmnop"), 6)) for _ in range(540)]
+    codes = np.arange(600) % 60
+    texts = [" ".join([*rng.choice(words[:60], 4), *rng.choice(words[60 + 8 * code :][:8], 5)]) for code in codes]
+    few = [f"class {code}" if row < 180 else None for row, code in enumerate(codes)]
+    frame = pl.DataFrame({"text": texts})
+    model = TableModel("ensemble", kinds={"text": "text"}, text=_Letters()).fit(frame, few)
+    assert {"label-spreading-vectors", "label-spreading-lsa"} <= set(model.estimator_.members_)
+    handful.save(model, tmp_path / "model.handful")
+    again = handful.load(tmp_path / "model.handful")
+    expected = model.predict_proba(frame)
+    np.testing.assert_array_equal(again.predict_proba(frame), expected)
+
+    arrays = _read_parts(tmp_path / "model.handful", 1 << 30)[2].values()
+    n_bytes = {name: sum(array.nbytes for array in arrays if array.dtype == name) for name in ("f8", "f4", "i1")}
+    n_words, n_letters = (len(model.columns_["text"][name]) for name in ("words", "letters"))
+    in_graphs = 600 * (384 + 100 + 2 * 60)  # rows and shares of two graphs
+    assert n_bytes["f4"] <= 4 * (in_graphs + 60 * n_words + 4 * (n_words + n_letters))
+    assert n_bytes["i1"] <= (100 + 50) * (n_words + n_letters)
+    assert n_bytes["f8"] < 1.2 * 8 * 60 * (384 + 100 + 50)  # logistic regression
+
+    for name, member in zip(model.estimator_.members_, model.estimator_.estimators_, strict=True):
+        if name.startswith("label-spreading"):
+            view = model.estimator_._view(model._encoder.transform(frame), name.removeprefix("label-spreading-"))
+            assert member.rows_.dtype == member.shares_.dtype == np.float32
+            member.rows_ = np.asarray(view)[member_rows(member, view)]
+    np.testing.assert_allclose(model.predict_proba(frame), expected, atol=1e-5)
+
+
+def member_rows(graph, view):
+    """Return which rows of a view a label graph holds."""
+    from sklearn.neighbors import NearestNeighbors
+
+    distance, place = NearestNeighbors(n_neighbors=1).fit(view).kneighbors(graph.rows_)
+    assert distance.max() < 1e-6
+    return place.ravel()

@@ -13,14 +13,15 @@ from handful.persistence.schema import Array, Names, Number, stored
 from handful.registry import method
 
 _ROUNDS = 200
+_MOST_ROUNDED = 1e-6  # of the distance between neighbors: what float32 may change in a row
 
 
 class _LabelGraph(RowClassifier):
     """Base of label propagation and spreading: the graph, and predictions for new rows."""
 
     STATE = stored(
-        rows_=Array("f8", "n", "d"),
-        shares_=Array("f8", "n", "k", low=0, high=1),
+        rows_=Array("f4 f8", "n", "d"),
+        shares_=Array("f4 f8", "n", "k", low=0, high=1),
         transduction_=Names("n"),
         width_=Number(float, low=1e-150, high=1e154),  # so that it has a square
     )
@@ -63,8 +64,10 @@ class _LabelGraph(RowClassifier):
         # Rows that no label reaches get the label frequencies.
         lost = flow.sum(axis=1) <= 1e-12
         flow[lost] = start.sum(axis=0)
-        self.shares_ = flow / flow.sum(axis=1, keepdims=True)
-        self.transduction_ = self.classes_[self.shares_.argmax(axis=1)]
+        shares = flow / flow.sum(axis=1, keepdims=True)
+        self.transduction_ = self.classes_[shares.argmax(axis=1)]
+        self.shares_ = shares.astype(np.float32)
+        self.rows_ = _single_precision(rows, _MOST_ROUNDED * self.width_)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -84,7 +87,7 @@ class _LabelGraph(RowClassifier):
         if len(self.rows_) < 2:
             return np.zeros((len(rows), 1)), np.zeros((len(rows), 1), dtype=np.int64)
         k = min(self.n_neighbors, len(self.rows_) - 1)
-        finder = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(self.rows_)
+        finder = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(np.asarray(self.rows_, dtype=np.float64))
         distances, places = finder.kneighbors(None if own else rows)
         return distances, places
 
@@ -99,6 +102,13 @@ class _LabelGraph(RowClassifier):
         links = sparse.csr_matrix((weights.ravel(), places.ravel(), indptr), shape=(n, len(self.rows_)))
         links.sort_indices()
         return links
+
+
+def _single_precision(rows: np.ndarray, most: float) -> np.ndarray:
+    """Return rows in float32 if that changes no number by more than some limit: model files are half as large."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = rows.astype(np.float32)
+        return rounded if np.abs(rounded - rows).max(initial=0.0) <= most else rows
 
 
 @method("label-spreading", task="table", uses_unlabeled=True, cost="quick", baseline=True)

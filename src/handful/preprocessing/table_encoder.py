@@ -247,8 +247,10 @@ class TableEncoder:
                     letters=Array("i4 i8", "l?", low=0, rising=True),
                     word_weights=Array("f4 f8", "w?"),
                     letter_weights=Array("f4 f8", "l?"),
-                    directions=Array("f2 f4 f8", "_", "_"),
-                    letter_directions=Array("f2 f4 f8", "l?", "_"),
+                    directions=Array("i1 f2 f4 f8", "_", "_"),
+                    directions_scale=IfThere(Array("f4", "_", low=0)),
+                    letter_directions=Array("i1 f2 f4 f8", "l?", "_"),
+                    letter_directions_scale=IfThere(Array("f4", "l?", low=0)),
                     encoder=IfThere(ENCODER_MARK),
                     width=IfThere(Number(int, low=1)),
                 )
@@ -378,7 +380,9 @@ class TableEncoder:
             One number for each of the words that were learned; 0 of a word and below mean that it is absent.
         """
         column = self._columns[name]
-        directions = np.asarray(column["directions"], dtype=np.float64)
+        from handful.preprocessing.texts import directions_of
+
+        directions = directions_of(column, "directions").astype(np.float64)
         along = np.asarray(vector)[self.places(name, "lsa")]
         return np.asarray(directions[: len(column["words"])] @ along)
 

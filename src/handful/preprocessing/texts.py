@@ -173,8 +173,8 @@ def learn_texts(texts: Sequence[str]) -> tuple[dict[str, Any], TextMatrices]:
     }
     weighted_letters = _weighted(letter_counts, state["letter_weights"])
     both = sparse.csr_matrix(sparse.hstack([_weighted(word_counts, state["word_weights"]), weighted_letters]))
-    state["directions"] = _directions(both, DIMENSIONS)
-    state["letter_directions"] = _directions(weighted_letters, LETTER_DIMENSIONS)
+    for name, matrix, n in (("directions", both, DIMENSIONS), ("letter_directions", weighted_letters, LETTER_DIMENSIONS)):
+        state[name], state[f"{name}_scale"] = _directions(matrix, n)
     return state, _matrices(state, word_counts, letter_counts)
 
 
@@ -201,11 +201,18 @@ def _matrices(state: Mapping[str, Any], word_counts: Any, letter_counts: Any) ->
     letters = _weighted(letter_counts, state["letter_weights"])
     words = _weighted(word_counts, state["word_weights"])
     n_words = words.shape[1]
-    directions = np.asarray(state["directions"], dtype=np.float32)
+    directions = directions_of(state, "directions")
     lsa = words @ directions[:n_words] + letters @ directions[n_words:]
-    alone = letters @ np.asarray(state["letter_directions"], dtype=np.float32)
+    alone = letters @ directions_of(state, "letter_directions")
     single = np.array([" " not in word for word in state["words"]], dtype=bool)
     return TextMatrices(_unit(lsa), _unit(alone), sparse.csr_matrix(word_counts[:, np.flatnonzero(single)]))
+
+
+def directions_of(state: Mapping[str, Any], name: str) -> np.ndarray:
+    """Return "directions" (of words, then letters) or "letter_directions"; files before 0.3 hold them unscaled."""
+    directions = np.asarray(state[name], dtype=np.float32)
+    scale = state.get(f"{name}_scale")
+    return directions if scale is None else directions * scale[:, None]
 
 
 def check_texts(state: Mapping[str, Any]) -> None:
@@ -216,6 +223,10 @@ def check_texts(state: Mapping[str, Any]) -> None:
         and state["letter_weights"].shape == (n_letters,)
         and state["directions"].shape[0] == n_words + n_letters
         and state["letter_directions"].shape[0] == n_letters
+        and all(
+            state[name].dtype != np.int8 or len(state.get(f"{name}_scale", ())) == len(state[name])
+            for name in ("directions", "letter_directions")
+        )
         and len(set(state["words"].tolist())) == n_words
         and bool((np.diff(state["letters"]) > 0).all())
         and (not n_letters or 0 <= state["letters"][0] <= state["letters"][-1] < N_PLACES)
@@ -261,15 +272,17 @@ def _weighted(counts: Any, weights: np.ndarray) -> Any:
     return normalize(weighted, copy=False)
 
 
-def _directions(matrix: Any, n: int) -> np.ndarray:
-    """Return the leading right singular vectors as columns, rounded to what a file should hold."""
+def _directions(matrix: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the leading right singular vectors as columns: bytes, which keep model files small, and a scale of each row."""
     from sklearn.utils.extmath import randomized_svd
 
     n = min(n, min(matrix.shape) - 1)
     if n < 1:
-        return np.zeros((matrix.shape[1], 0), dtype=np.float16)
+        return np.zeros((matrix.shape[1], 0), dtype=np.int8), np.zeros(matrix.shape[1], dtype=np.float32)
     _, _, directions = randomized_svd(matrix, n, n_iter=_ROUNDS, random_state=0)
-    return np.ascontiguousarray(directions.T, dtype=np.float16)
+    scale = np.abs(directions).max(axis=0) / np.iinfo(np.int8).max
+    rounded = np.rint(directions / np.maximum(scale, np.finfo(np.float32).tiny))
+    return np.ascontiguousarray(rounded.T, dtype=np.int8), scale.astype(np.float32)
 
 
 def _unit(matrix: np.ndarray) -> np.ndarray:
