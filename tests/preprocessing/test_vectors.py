@@ -89,7 +89,7 @@ def test_what_is_no_encoder_is_told(tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="no encoder was found there"):
         find_encoder(tmp_path / "empty")
-    with pytest.raises(ParameterError, match="no encoder is installed"):
+    with pytest.raises(ParameterError, match=r"not installed|no encoder is"):
         find_encoder(None)
     with pytest.raises(DataError, match="must be as wide as its vectors"):
         vectors.check_mark({"name": "x", "hash": "y", "probe": np.zeros((4, 3))}, 5)

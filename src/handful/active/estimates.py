@@ -36,7 +36,7 @@ def encode_table(table: Table, *, who: str, text: Any = "lsa") -> tuple[Any, Tab
     [[-1.0], [1.0]]
     """
     if not table.kinds and len(table) > 1:
-        reasons = " ".join(str(notice) for notice in table.notices if notice.column is not None)
+        reasons = "; ".join(str(notice).rstrip(".") for notice in table.notices if notice.column is not None)
         raise DataError(f"{who}: no column to learn from. {reasons}".strip())
     encoder = TableEncoder.learn(table.values(), table.columns, text=text)
     if not table.kinds:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 _LARGEST_EXACT = 1e15  # spreadsheets keep 15 digits
 _MOST_CLASSES = 8  # named in the first line
+_LONGEST_CLASS = 40  # characters of a name there
 
 
 # -- input ------------------------------------------------------------------------------------------------------------
@@ -86,7 +87,7 @@ def read_data(
     if needs_classes:
         check_classes(table.labels, f"column {target!r}")
     if needs_features and not table.kinds:
-        reasons = " ".join(item.for_shell() for item in table.notices if item.column is not None)
+        reasons = "; ".join(item.for_shell().rstrip(".") for item in table.notices if item.column is not None)
         raise DataError(f"{data}: no column to learn from. {reasons}".strip())
     _introduce(data, table)
     return table
@@ -104,8 +105,10 @@ def _with_target(table: Table, target: str) -> Table:
 
 def _introduce(data: Path, table: Table) -> None:
     if (labels := table.labels) is not None:
-        counts = Counter(labels.classes[labels.codes[labels.labeled]].tolist()).most_common()
-        named = [f"{label}: {n:,}" for label, n in counts[:_MOST_CLASSES]] + ["..."] * (len(counts) > _MOST_CLASSES)
+        counts = Counter(map(str, labels.classes[labels.codes[labels.labeled]])).most_common()
+        shown = [(label if len(label) <= _LONGEST_CLASS else f"{label[:_LONGEST_CLASS]}...", n) for label, n in counts]
+        named = [f"{label}: {n:,}" for label, n in shown[:_MOST_CLASSES]]
+        named += ["..."] * (len(counts) > _MOST_CLASSES)
         classes = f" ({', '.join(named)})" if named else ""
         n_rows = counted(table.n_rows_read or len(table), "row")
         ui.notice(f"{data}: {n_rows}, {len(labels.labeled):,} labeled{classes}")

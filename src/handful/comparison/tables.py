@@ -94,7 +94,7 @@ def labeled_table(
     table = as_table(X, y, columns=columns, max_unlabeled=max_unlabeled, seed=seed)
     check_classes(table.labels, f"column {table.target!r}" if table.target else "y")
     if not table.kinds:
-        reasons = " ".join(str(notice) for notice in table.notices if notice.column is not None)
+        reasons = "; ".join(str(notice).rstrip(".") for notice in table.notices if notice.column is not None)
         raise DataError(f"{table.name}: no column to learn from. {reasons}".strip())
     return table
 

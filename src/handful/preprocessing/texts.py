@@ -173,7 +173,10 @@ def learn_texts(texts: Sequence[str]) -> tuple[dict[str, Any], TextMatrices]:
     }
     weighted_letters = _weighted(letter_counts, state["letter_weights"])
     both = sparse.csr_matrix(sparse.hstack([_weighted(word_counts, state["word_weights"]), weighted_letters]))
-    for name, matrix, n in (("directions", both, DIMENSIONS), ("letter_directions", weighted_letters, LETTER_DIMENSIONS)):
+    for name, matrix, n in (
+        ("directions", both, DIMENSIONS),
+        ("letter_directions", weighted_letters, LETTER_DIMENSIONS),
+    ):
         state[name], state[f"{name}_scale"] = _directions(matrix, n)
     return state, _matrices(state, word_counts, letter_counts)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from handful.errors import DataError, require
+from handful.errors import DataError, MissingExtraError
 from handful.kernels.cache import njit
 
 _BATCH_TOKENS = 1024  # of one matrix product: it stays in the cache of a core, and larger ones are not faster
@@ -42,7 +42,12 @@ class Transformer:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         from safetensors.numpy import load_file
 
-        tokenizers = require("tokenizers", extra="text", why="sentence embeddings")
+        try:
+            import tokenizers
+        except ImportError:  # no extra brings it without torch
+            raise MissingExtraError(
+                "sentence embeddings need tokenizers. Install it with: pip install tokenizers."
+            ) from None
         path = Path(folder)
         config = json.loads((path / "config.json").read_text(encoding="utf-8"))
         limit = json.loads((path / "sentence_bert_config.json").read_text(encoding="utf-8"))["max_seq_length"]
