@@ -157,6 +157,16 @@ def test_texts_learn_from_witnesses():
     assert (model.predict(texts) == y).mean() > 0.95
 
 
+def test_a_model_of_words_refuses_rows_without_words():
+    y = ["a", "b"] * 40
+    label = [name if row < 20 else None for row, name in enumerate(y)]
+    table = as_table({"x": np.arange(80.0) % 2, "llm": y, "label": label}, "label")
+    model, _ = fit_with_witnesses(table, ["llm"])
+    model.estimator_.views_ = [*model.estimator_.views_[:-1], "words"]
+    with pytest.raises(DataError, match="the rows have none"):
+        model.predict_proba(pl.DataFrame({"x": [0.0]}))
+
+
 def test_errors_have_exact_intervals():
     label = ["complaint"] * 80 + ["refund"] * 20 + [None] * 5
     llm = ["refund"] * 31 + ["complaint"] * 49 + ["refund"] * 19 + [None] + ["refund"] * 5

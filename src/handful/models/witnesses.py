@@ -460,7 +460,11 @@ def _fit_soft(view: str, X: Any, posterior: np.ndarray, seed: int) -> Any:
 
 
 def _seen(view: str, X: Any) -> Any:
-    return X.words if view == "words" else np.asarray(X) if isinstance(X, np.ndarray) else X
+    if view != "words":
+        return np.asarray(X) if isinstance(X, np.ndarray) else X
+    if not hasattr(X, "words"):
+        raise DataError("WitnessEnsemble: a member reads words, but the rows have none.")
+    return X.words
 
 
 def _proba(estimator: Any, view: str, X: Any, n_classes: int) -> np.ndarray:
