@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib.util
+import json
 import re
 import sys
 from contextlib import suppress
@@ -15,6 +16,7 @@ import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import handful
+from handful.active import strategies
 from handful.cli import main
 from handful.comparison.corpora import TaggerExperiment, corpus_splits
 from handful.comparison.trials import Trial
@@ -126,3 +128,15 @@ def test_a_corpus_format(joined, monkeypatch, tmp_path):
         assert (tmp_path / "again.und").read_text() == "Rome_NNP fell_VBD\nIt_PRP did_VBD so_RB\n"
     finally:
         detection.all_formats.cache_clear()
+
+
+def test_a_query_strategy(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(strategies, "STRATEGIES", dict(strategies.STRATEGIES))
+    monkeypatch.setattr("handful.active.query.STRATEGIES", strategies.STRATEGIES)
+    exec(BLOCKS["src/handful/active/strategies.py, at its end"], vars(strategies).copy())
+    path = tmp_path / "rows.csv"
+    path.write_text("x,kind\n" + "".join(f"{i % 5},{'ab'[i % 5 > 2] if i < 10 else ''}\n" for i in range(39)) + "90,\n")
+    with pytest.raises(SystemExit) as done:
+        main(["next", str(path), "--target", "kind", "--strategy", "outlier", "-n", "1", "--json"])
+    assert done.value.code == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0]["row"] == 40

@@ -120,10 +120,6 @@ class Notice:
         """Return the text with what to write on the command line."""
         return f"{self.text} Otherwise: {self.cli_fix}" if self.cli_fix else self.text
 
-    def for_python(self) -> str:
-        """Return the text with what to write in Python."""
-        return f"{self.text} Otherwise: {self.python_fix}" if self.python_fix else self.text
-
 
 _HISSING = ("s", "x", "z", "ch", "sh")
 

@@ -97,13 +97,6 @@ def test_fewer_words_than_clusters_gives_each_word_its_own():
     assert BrownClusters(100).fit([["x"]]).paths_ == {"x": "0"}
 
 
-def test_prefixes():
-    model = BrownClusters(2).fit([["x", "y"]])
-    model.paths_["x"] = "0110100"
-    assert model.prefixes("x") == ("0110", "011010", "0110100", "0110100")
-    assert model.prefixes("unseen") == ()
-
-
 def test_progress_reaches_the_last_word():
     steps = []
     BrownClusters(4).fit(clusterable(), progress=steps.append)

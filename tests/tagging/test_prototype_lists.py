@@ -93,7 +93,6 @@ def test_the_report_adds_up():
     assert report.missing == {"V": ["flew"]}
     assert report.ambiguous == {"oh": ["N", "X"]}
     assert report.unsure == []
-    assert report.disputed == []
     # labels share out what is linked; a word of two labels counts for both
     reach = {mine.label: mine for mine in report.labels}
     assert list(reach) == list(lists)
@@ -102,14 +101,6 @@ def test_the_report_adds_up():
     only_once = sum(mine.linked_share for label, mine in reach.items() if label != "X")
     assert only_once == pytest.approx(report.linked_share)
     assert "cat" in reach["N"].like
-
-
-def test_prototypes_under_a_wrong_label_are_disputed():
-    gold = [["D", "N", "V", "."]] * 4 + [["UH", "."], None]
-    report = check_prototypes(TEXT, {"N": ["dog", "oh"], "D": ["the", "sat"], "V": ["sat", "ran"]}, gold=gold)
-    assert report.disputed == [("oh", "UH", 1, 1)]
-    with pytest.raises(DataError, match="gold must have one entry per sentence"):
-        check_prototypes(TEXT, {"N": ["dog"]}, gold=gold[:2])
 
 
 def test_words_the_tagger_is_unsure_of_come_with_their_entropy():

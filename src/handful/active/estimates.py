@@ -51,10 +51,8 @@ def selected_at_random(table: Table) -> np.ndarray | None:
     return np.array([cell != "chosen" for cell in table.cells[SELECTION].to_list()])
 
 
-def class_proba(
-    model: Any, rows: Any, codes: np.ndarray, test: np.ndarray, n_classes: int, seed: int, *, quick: bool = True
-) -> np.ndarray:
-    """Fit a model to the rows that have a code and return probabilities of others, for every class.
+def class_proba(model: Any, rows: Any, codes: np.ndarray, test: np.ndarray, n_classes: int, seed: int) -> np.ndarray:
+    """Fit a model quickly to the rows that have a code and return probabilities of others, for every class.
 
     Parameters
     ----------
@@ -70,8 +68,6 @@ def class_proba(
         Number of classes; those without a row have probability 0.
     seed : int
         Seed.
-    quick : bool, default=True
-        Fit fewer members of the ensemble to fewer unlabeled rows.
 
     Returns
     -------
@@ -86,11 +82,9 @@ def class_proba(
         proba[:, present] = 1.0
         return proba
     spec = spec_for(model)
-    params = {"quick": True, "n_trees": _N_TREES} if quick and spec.name == "ensemble" else {}
-    used = np.arange(len(codes))
-    if quick:
-        spare = np.random.default_rng(seed).permutation(np.flatnonzero(codes < 0))[:_MAX_UNLABELED]
-        used = np.sort(np.concatenate([np.flatnonzero(codes >= 0), spare]))
+    params = {"quick": True, "n_trees": _N_TREES} if spec.name == "ensemble" else {}
+    spare = np.random.default_rng(seed).permutation(np.flatnonzero(codes < 0))[:_MAX_UNLABELED]
+    used = np.sort(np.concatenate([np.flatnonzero(codes >= 0), spare]))
     dense = np.where(codes[used] >= 0, np.searchsorted(present, codes[used]), -1)
     shown = slice(None) if spec.uses_unlabeled else dense >= 0
     with warnings.catch_warnings():

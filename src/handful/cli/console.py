@@ -133,11 +133,11 @@ def cell(text: Any) -> Text:
     return Text(visible_line(str(text)))
 
 
-def make_table(*heads: str, right: Sequence[str] = (), title: str | None = None) -> Table:
+def make_table(*heads: str, right: Sequence[str] = ()) -> Table:
     """Return an empty table without lines; columns named in `right` hold numbers."""
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, header_style="bold", title=title, title_justify="left")
+    table = Table(box=None, pad_edge=False, header_style="bold")
     for head in heads:
         table.add_column(head, justify="right" if head in right else "left", overflow="fold")
     return table

@@ -45,6 +45,12 @@ def sampled_cells(cells: pl.DataFrame, names: Iterable[str]) -> tuple[list[str],
 # -- next -------------------------------------------------------------------------------------------------------------
 
 
+def _known_strategy(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    from handful.active.strategies import STRATEGIES
+
+    return click.Choice(list(STRATEGIES)).convert(value, param, ctx)
+
+
 @click.command("next")
 @click.argument("data", type=opt.INPUT, required=False)
 @opt.target_option()
@@ -52,7 +58,8 @@ def sampled_cells(cells: pl.DataFrame, names: Iterable[str]) -> tuple[list[str],
 @opt.number_option("How many rows or sentences to choose.")
 @click.option(
     "--strategy",
-    type=click.Choice(["auto", "margin", "random"]),
+    metavar="[auto|margin|random]",
+    callback=_known_strategy,
     default="auto",
     show_default=True,
     help="Query strategy; margin is for tables.",

@@ -136,8 +136,7 @@ class Declared(click.ParamType):  # type: ignore[type-arg, unused-ignore]
 
     Examples
     --------
-    >>> from handful.cli import console
-    from handful.params import Count
+    >>> from handful.params import Count
     >>> kind = Declared(Count | Literal["cv"])
     >>> kind.convert("3", None, None), kind.convert("cv", None, None), kind.name
     (3, 'cv', 'INTEGER|cv')
@@ -209,8 +208,7 @@ def parameters_of(cls: type, *, leave_out: Collection[str] = ()) -> Decorator:
 
     Examples
     --------
-    >>> from handful.cli import console
-    from handful.params import Count
+    >>> from handful.params import Count
     >>> class Model:
     ...     '''A model.
     ...

@@ -121,11 +121,11 @@ def first_object(head: Head) -> dict[str, Any]:
     return row if isinstance(row, dict) else {}
 
 
-def text_of(path: FilePath, number: int | None, row: dict[str, Any], key: str = "text") -> str:
+def text_of(path: FilePath, number: int | None, row: dict[str, Any]) -> str:
     """Return the text of an object, or refuse it."""
-    text = row.get(key)
+    text = row.get("text")
     if not isinstance(text, str):
-        raise FormatError(path, number, f"expected text under {shown(key)}, got {shown(text)}.")
+        raise FormatError(path, number, f"expected text under 'text', got {shown(text)}.")
     return text
 
 

@@ -479,7 +479,7 @@ SENSE_TABLE_FORMAT = Format(
 )
 
 
-def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath | None = None) -> Iterator[Occurrence]:
+def read_occurrences(path: FilePath, key: FilePath | None = None) -> Iterator[Occurrence]:
     r"""Read words in context; the format is detected by content.
 
     Parameters
@@ -487,8 +487,8 @@ def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath 
     path : path-like
         Senseval XML, or separated columns with text, word or its place and, where it is known, sense (see
         `handful.data.senses.read_sense_table`).
-    key, dtd : path-like or None
-        Answer key and declarations that go with Senseval XML.
+    key : path-like or None
+        Answer key that goes with Senseval XML.
 
     Returns
     -------
@@ -506,7 +506,7 @@ def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath 
     source = as_source(path)
     format = format_of(source)
     if format.name == "senseval":
-        return read_senseval(source, key=key, dtd=dtd)
+        return read_senseval(source, key=key)
     if format.yields == "table" and names_text_and_word(Head.of(source)):
         format = format_named("sense-table")  # new contexts have no senses yet
     if format.yields != "occurrences":
@@ -516,8 +516,8 @@ def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath 
             "expected Senseval XML, or a table with the columns text and word or start (and sense, where it is known), got "
             f"{'a table without them' if format.yields == 'table' else 'something else'}.",
         )
-    if key is not None or dtd is not None:
-        raise ParameterError(f"{path}: a key and a DTD go with Senseval XML, got a {format.name}.")
+    if key is not None:
+        raise ParameterError(f"{path}: a key goes with Senseval XML, got a {format.name}.")
     occurrences: Iterator[Occurrence] = format.read(source)
     return occurrences
 

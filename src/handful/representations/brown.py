@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, NamedTuple, Self
 
@@ -100,8 +99,8 @@ class BrownClusters(TextModel):
     >>> model = BrownClusters(n_clusters=4).fit([text])
     >>> model.paths_["cat"] == model.paths_["dog"]
     True
-    >>> model.prefixes("cat", lengths=(1, 4))
-    ('0', '01')
+    >>> model.paths_["cat"]
+    '01'
     """
 
     paths_: dict[str, str]
@@ -156,24 +155,6 @@ class BrownClusters(TextModel):
         self.paths_ = {word: path for path, _, word in rows}
         self.counts_ = {word: -count for _, count, word in rows}
         self.n_clusters_ = len(path_of_cluster)
-
-    def prefixes(self, word: str, lengths: Sequence[int] = (4, 6, 10, 20)) -> tuple[str, ...]:
-        """Return the first bits of a word's path.
-
-        Parameters
-        ----------
-        word : str
-            Any word.
-        lengths : sequence of int
-            How many bits; a shorter path is given as a whole.
-
-        Returns
-        -------
-        tuple of str
-            One for each length; empty if the word has no cluster.
-        """
-        path = self.paths_.get(word)
-        return () if path is None else tuple(path[:length] for length in lengths)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the clusters in the usual format, ``path TAB word TAB count``.

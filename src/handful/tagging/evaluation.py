@@ -1,4 +1,4 @@
-"""Scores of tags: accuracy, chunk F1, confusions."""
+"""Scores of tags: accuracy and chunk F1."""
 
 from __future__ import annotations
 
@@ -220,35 +220,6 @@ def score_limits(
     spread = float(means.var(ddof=1)) / len(means) if len(means) > 1 else 0.25
     width = _T * math.sqrt(max(spread, least))
     return max(score - width, 0.0), min(score + width, 1.0)
-
-
-def confusions(
-    gold: Sequence[Sequence[str | None]], predicted: Sequence[Sequence[str]], top: int = 10
-) -> list[tuple[str, str, int, float]]:
-    """Return the most frequent mistakes.
-
-    Parameters
-    ----------
-    gold, predicted : sequence of sequences of str
-        Correct and predicted labels; tokens whose correct label is None do not count.
-    top : int, default=10
-        How many.
-
-    Returns
-    -------
-    list of (str, str, int, float)
-        Correct label, predicted label, count, and fraction of all mistakes.
-
-    Examples
-    --------
-    >>> confusions([["N", "N", "V"]], [["V", "V", "N"]])
-    [('N', 'V', 2, 0.6666666666666666), ('V', 'N', 1, 0.3333333333333333)]
-    """
-    pairs = zip(chain.from_iterable(gold), chain.from_iterable(predicted), strict=True)
-    wrong = Counter((true, tag) for true, tag in pairs if true is not None and true != tag)
-    total = wrong.total()
-    ranked = sorted(wrong.items(), key=lambda item: (-item[1], item[0]))
-    return [(true, tag, count, count / total) for (true, tag), count in ranked[:top]]
 
 
 _EMPTY = frozenset({"_", ""})

@@ -343,9 +343,6 @@ class Coverage:
         Most frequent words that are neither prototypes nor linked: word, count.
     unsure : list of Unsure
         Words with the most uncertain labels. Empty without a tagger.
-    disputed : list of (str, str, int, int)
-        Prototypes that most often have a label they are not listed under: word, that label, its tokens, all tokens of the
-        word. Empty without correct labels.
     """
 
     n_tokens: int
@@ -356,7 +353,6 @@ class Coverage:
     ambiguous: dict[str, list[str]]
     uncovered: list[tuple[str, int]]
     unsure: list[Unsure]
-    disputed: list[tuple[str, str, int, int]]
 
 
 def check_prototypes(
@@ -365,7 +361,6 @@ def check_prototypes(
     similarity: Any = None,
     *,
     tagger: Any = None,
-    gold: Tags | None = None,
     n_links: Count = 5,
     threshold: float = 0.35,
     n_words: Count = 10,
@@ -382,9 +377,6 @@ def check_prototypes(
         Fitted; without it only prototypes themselves are covered.
     tagger : PrototypeTagger, optional
         Fitted; adds words with uncertain labels.
-    gold : list of lists of str, optional
-        Correct labels, None where not known; adds prototypes that mostly have another label, except those of the tagger's
-        ``boundary``, since separators take the label of the field before them.
     n_links, threshold
         As for `PrototypeTagger`.
     n_words : int, default=10
@@ -421,7 +413,6 @@ def check_prototypes(
         under_several_labels(lists),
         _uncovered(counts, {*labels_of, *linked})[:n_words],
         _unsure(tagger, sentences, counts, n_words) if tagger is not None else [],
-        _disputed(sentences, gold, labels_of, getattr(tagger, "boundary", None))[:n_words] if gold is not None else [],
     )
 
 
@@ -495,20 +486,3 @@ def _unsure(tagger: Any, sentences: Sequence[Tokens], counts: Counter[str], n_wo
             best = [(str(tagger.classes_[code]), float(mean[code])) for code in np.argsort(-mean, kind="stable")[:3]]
             unsure.append(Unsure(word, counts[word], float(bits[number]) / counts[word], best))
     return unsure
-
-
-def _disputed(
-    sentences: Sequence[Tokens], gold: Tags, labels_of: Mapping[str, Sequence[str]], boundary: str | None
-) -> list[tuple[str, str, int, int]]:
-    check_tags(gold, np.cumsum([0, *map(len, sentences)]), "gold")
-    seen: dict[str, Counter[str]] = {}
-    for sentence, labels in zip(sentences, gold, strict=True):
-        for word, label in zip(sentence, labels or (), strict=labels is not None):
-            if word in labels_of and label is not None:
-                seen.setdefault(word, Counter())[label] += 1
-    wrong = []
-    for word, counts in seen.items():
-        label, count = counts.most_common(1)[0]
-        if label not in labels_of[word] and boundary not in labels_of[word]:
-            wrong.append((word, label, count, counts.total()))
-    return sorted(wrong, key=lambda entry: -entry[2])
