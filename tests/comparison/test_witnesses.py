@@ -131,6 +131,23 @@ def test_a_held_out_row_is_scored_without_its_witness(rows):
     assert model.training_["estimate"]["value"] < 0.85
 
 
+def test_a_witness_that_makes_held_out_labels_less_likely_is_left_out(tmp_path):
+    rng = np.random.default_rng(3)
+    y = rng.choice(["a", "b", "c"], 600)
+    X = rng.normal(size=(600, 3)) + 6 * (y[:, None] == ["a", "b", "c"])
+    llm = np.where(rng.random(600) < 0.55, y, np.where(y == "a", "b", np.where(y == "b", "c", "a")))
+    label = [name if row < 45 else None for row, name in enumerate(y)]
+    frame = pl.DataFrame({**dict(zip("pqr", X.T, strict=True)), "llm": llm, "label": label})
+    model, (witness,) = fit_with_witnesses(as_table(frame, "label"), ["llm"])
+    assert witness.is_used
+    assert (model.training_["witnesses"], model.method_name) == ([], "ensemble")
+    assert model.training_["estimate"]["value"] == model.training_["estimate_alone"]["value"]
+    alone = handful.fit(frame.drop("llm"), "label", method="ensemble")
+    assert (model.predict(frame) == alone.predict(frame)).mean() > 0.99
+    handful.save(model, tmp_path / "m.handful")
+    assert handful.load(tmp_path / "m.handful").predict_proba(frame) == pytest.approx(model.predict_proba(frame), abs=1e-12)
+
+
 def test_a_saved_model_predicts_alike_and_holds_no_cells_of_witnesses(rows, tmp_path):
     frame, _ = rows
     frame = frame.with_columns(llm=pl.col("llm").replace({"yes": "secretword"}))

@@ -312,7 +312,11 @@ def _fit_also(table: Table, also: Sequence[str], text: str, run: opt.Run) -> Tab
         agree = sum(int(witness.counts[meaning[v], at]) for at, v in enumerate(witness.values) if v in meaning)
         meanings = read_as({value: names[code] for value, code in own.items()})
         n_rows = int(((witness.votes >= 0) & (table.codes < 0)).sum())
-        used = f"; {n_rows:,} rows learned from it." if witness.is_used else ", like chance; it is ignored."
+        used = ", like chance; it is ignored."
+        if witness.name in model.training_.get("witnesses", ()):
+            used = f"; {n_rows:,} rows learned from it."
+        elif witness.is_used:
+            used = "; it is ignored, since held-out labels are predicted less well with it."
         ui.notice(f"'{witness.name}': agrees with {agree:,} of {n:,} labels{meanings}{used}")
     alone = model.training_.get("estimate_alone")
     if alone is not None:

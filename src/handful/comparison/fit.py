@@ -286,7 +286,8 @@ def fit_with_witnesses(
         Its ``training_`` has ``estimate``: accuracy on held-out labels, and ``estimate_alone``: that of the labels alone. Without a
         witness that is used, it is the ensemble.
     witnesses : list of Witness
-        What was learned about each column. A column that is no better than chance is not used.
+        What was learned about each column. A column that is no better than chance is not used, and none is if held-out labels
+        are less likely with them; ``training_["witnesses"]`` names those in use.
 
     Examples
     --------
@@ -309,8 +310,9 @@ def fit_with_witnesses(
         return fit_method(table, "ensemble", text=text, seed=random_state), known
     estimator = WitnessEnsemble(table.classes.tolist(), used, random_state)
     model = fit_method(table, estimator, params={}, text=text, seed=random_state)
-    model.method = f"ensemble with {', '.join(used)}"
     fitted = model.estimator_
+    used = used if len(fitted.estimators_) > 1 else {}
+    model.method = f"ensemble with {', '.join(used)}" if used else "ensemble"
     fitted.columns = fitted.classes = None
     labels = table.codes[fitted.oof_rows_]
     if len(labels):

@@ -365,7 +365,8 @@ class WitnessEnsemble(RowClassifier):
     Notes
     -----
     Rows that a witness has labeled train members with the posterior as weights. To predict a held-out row neither its label nor
-    its witnesses are used, and the confusions are learned without it.
+    its witnesses are used, and the confusions are learned without it. Members of witnesses are left out if the mean
+    log-likelihood of held-out labels is lower with them than with the ensemble alone, by more than its standard error.
     """
 
     STATE = stored(
@@ -412,9 +413,15 @@ class WitnessEnsemble(RowClassifier):
         logs = np.log(oof + floor)
         self.temperatures_ = np.array([fit_temperature(log, known) for log in logs])
         proba = softmax(self.temperatures_[:, None, None] * logs, axis=2)
-        self.weights_ = fit_weights(proba[:, np.arange(len(known)), known])
+        likelihoods = proba[:, np.arange(len(known)), known]
+        self.weights_ = fit_weights(likelihoods)
         frequencies = posterior.sum(axis=0) + 1e-9
         self.class_priors_ = frequencies / frequencies.sum()
+        gains = np.log(self.weights_ @ likelihoods) - np.log(likelihoods[0])
+        if len(gains) > 1 and gains.mean() < -gains.std(ddof=1) / np.sqrt(len(gains)):
+            self.estimators_, self.views_ = self.estimators_[:1], self.views_[:1]
+            self.temperatures_, self.weights_, proba = self.temperatures_[:1], np.ones(1), proba[:1]
+            self.class_priors_ = alone.class_priors_
         mean = np.tensordot(self.weights_, proba, axes=1)
         self.oof_rows_, self.oof_proba_, self.oof_alone_ = held, self._limited(mean), oof[0]
         return self
