@@ -145,7 +145,9 @@ def test_a_witness_that_makes_held_out_labels_less_likely_is_left_out(tmp_path):
     alone = handful.fit(frame.drop("llm"), "label", method="ensemble")
     assert (model.predict(frame) == alone.predict(frame)).mean() > 0.99
     handful.save(model, tmp_path / "m.handful")
-    assert handful.load(tmp_path / "m.handful").predict_proba(frame) == pytest.approx(model.predict_proba(frame), abs=1e-12)
+    assert handful.load(tmp_path / "m.handful").predict_proba(frame) == pytest.approx(
+        model.predict_proba(frame), abs=1e-12
+    )
 
 
 def test_a_saved_model_predicts_alike_and_holds_no_cells_of_witnesses(rows, tmp_path):
