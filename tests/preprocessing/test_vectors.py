@@ -89,11 +89,18 @@ def test_what_is_no_encoder_is_told(tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="no encoder was found there"):
         find_encoder(tmp_path / "empty")
+    with pytest.raises(DataError, match=r"nowhere: no encoder was found there \(no such folder\)"):
+        find_encoder(tmp_path / "nowhere")
     with pytest.raises(ParameterError, match=r"not installed|no encoder is"):
         find_encoder(None)
     with pytest.raises(DataError, match="must be as wide as its vectors"):
         vectors.check_mark({"name": "x", "hash": "y", "probe": np.zeros((4, 3))}, 5)
     monkeypatch.setitem(sys.modules, "model2vec", None)
+    with pytest.raises(DataError, match="no encoder was found there"):
+        find_encoder(tmp_path / "empty")
+    monkeypatch.setattr(vectors, "vectors_folder", lambda: tmp_path / "distilled")
+    with pytest.raises(DataError, match=r"static: no such encoder yet\. Make one with: handful vectors distill"):
+        find_encoder("static")
     with pytest.raises(MissingExtraError, match=r"needs model2vec. Install it with: pip install 'handful\[vectors\]'"):
         find_encoder("some/name")
 

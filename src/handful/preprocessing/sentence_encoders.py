@@ -259,8 +259,11 @@ def _as_encoder(what: Any) -> Encoder:
         return Encoder(str(getattr(what, "name", type(what).__name__)), what)
     where = encoder_at_hand() if what is None else os.fspath(what)
     if not where:
-        raise ParameterError(f"embeddings: {what_is_missing()} Or set {ENVIRONMENT} to the folder of an encoder.")
-    where = str(vectors_folder()) if where == STATIC else where
+        raise ParameterError(f"embeddings: {what_is_missing()}")
+    if where == STATIC:
+        where = str(vectors_folder())
+        if not os.path.isdir(where):
+            raise DataError(f"{STATIC}: no such encoder yet. Make one with: handful vectors distill {PACKAGE}")
     return next((one for one in _KNOWN if one.name == where), None) or _load(where)
 
 
@@ -334,7 +337,7 @@ def encoder_at_hand() -> str | None:
 def what_is_missing() -> str:
     """Say what the default encoder lacks, and the command that installs it."""
     if os.environ.get(ENVIRONMENT) == "":
-        return f"no encoder is used while {ENVIRONMENT} is empty."
+        return f"they are off, since {ENVIRONMENT} is empty. Unset it, or name an encoder there."
     if _package_folder(PACKAGE):
         return f"{PACKAGE} needs tokenizers. Install it with: pip install tokenizers."
     if find_spec("tokenizers"):
@@ -405,7 +408,11 @@ def _load(where: str) -> Encoder:
             import_module("transformers.utils.logging").disable_progress_bar()
             model: Any = _Sentences(library.SentenceTransformer(str(folder), device="cpu"))
             return Encoder(where, model, _digest_of(folder), cached=True)
-        library = require("model2vec", extra="vectors", why='text="vectors"')
+        if folder.is_dir() and not any(folder.rglob("*.safetensors")):
+            raise ValueError("no file .safetensors")
+        if folder.is_absolute() and not folder.exists():
+            raise ValueError("no such folder")
+        library = require("model2vec", extra="vectors", why=f"the encoder {where}")
         named = str(folder) if folder.is_dir() else where
         return Encoder(
             where, _Static(library.StaticModel.from_pretrained(named, force_download=False)), _digest_of(folder)
