@@ -28,6 +28,9 @@ _N_FOLDS = 5
 _MAX_HELD_OUT = 1000  # labeled rows whose out-of-fold predictions calibrate the members
 _MAX_UNLABELED = 20_000  # unlabeled rows from which the pool is taken
 _MAX_POOL = 3000  # unlabeled rows in the graph and in the estimate of class priors
+_MAX_TEXTS = (
+    5000  # the same of texts: the graph of embeddings gains by more rows where classes are many (docs/results.md)
+)
 _MAX_CELLS = 30_000_000  # of the rows that are fitted to
 _MAX_TREE_CELLS = 3_000_000  # trees x labeled rows x classes of a forest, which bounds the size of a model file
 _WEIGHT_PRIOR = 10.0  # strength of the Dirichlet prior on the weights, in labeled rows
@@ -287,10 +290,11 @@ class Ensemble(RowClassifier):
         self.kept_columns_ = self.kept_columns_[inner]
         sorted_rows = np.lexsort((keys[:n], class_keys[codes]))
         _, first, counts = np.unique(keys[n:], return_index=True, return_counts=True)
-        chosen = np.concatenate([sorted_rows, n + first[:_MAX_POOL]])
+        n_pool = _MAX_TEXTS if self.spans_ else _MAX_POOL
+        chosen = np.concatenate([sorted_rows, n + first[:n_pool]])
         carried = X[used[chosen]] if self.spans_ else rows[chosen]
         self._fit_members(carried, np.argsort(self.class_order_)[codes[sorted_rows]])
-        self._set_priors(carried, np.argsort(self.class_order_)[codes[sorted_rows]], counts[:_MAX_POOL])
+        self._set_priors(carried, np.argsort(self.class_order_)[codes[sorted_rows]], counts[:n_pool])
         self.oof_rows_ = labels.labeled[sorted_rows][self._held_out]
         self.oof_proba_ = self._in_order(self._corrected(self._oof))
         return self
