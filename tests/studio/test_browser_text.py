@@ -146,3 +146,22 @@ def test_axe_finds_nothing_serious_and_a_phone_is_wide_enough(text, tmp_path, se
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             assert findings(page) == []
+
+
+def test_a_frequent_word_can_be_dragged_to_the_last_of_many_labels(text, serve, visit):
+    page = visit(serve(text).link)
+    page.locator("#uncovered .chip").first.wait_for()
+    labels = [f"L{number}" for number in range(16)]
+    for label in labels:
+        name(page, label)
+        page.locator(f'[data-column="{label}"]').wait_for()
+    last = page.locator(f'[data-column="{labels[-1]}"]')
+    last.locator("input").scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    word, column = page.locator('#uncovered [data-word="often"]').bounding_box(), last.bounding_box()
+    assert word["y"] > 0
+    page.mouse.move(word["x"] + 5, word["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(column["x"] + 20, column["y"] + 20, steps=6)
+    page.mouse.up()
+    last.locator('.chip[data-word="often"]').wait_for()
