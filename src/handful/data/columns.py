@@ -181,25 +181,31 @@ def _settle(judged: list[_Judged], kind: Kind, default: str | None) -> tuple[lis
     Prices that would then have three decimals are left open too: ``$1,234`` may stand next to ``0,5``.
     """
     readings = {
-        column.spec.reading
-        for column in judged
-        if column.spec.kind == kind and column.is_evidence and column.spec.reading in _OTHER
-    }
+        column.spec.reading for column in judged if column.spec.kind == kind and column.is_evidence
+    } & _OTHER.keys()
     reading = readings.pop() if len(readings) == 1 else None
-    taken = reading or default
     settled, left_open = [], []
     for column in judged:
-        is_free = column.spec.kind == kind and column.is_written and not column.is_evidence
-        cell, first, second = column.example
-        changes = taken is not None and taken == column.other
-        is_price = changes and kind == "numeric" and str(taken) in cell and _UNIT.search(cell)
-        if is_free and taken is not None and (kind == "numeric" or column.other is not None) and not is_price:
-            example = (cell, second, first) if changes else column.example
-            column = column._replace(spec=column.spec.with_reading(taken), example=example)
-        if is_free and column.other is not None and (reading is None or is_price):
-            left_open.append(column)
+        if column.spec.kind == kind and column.is_written and not column.is_evidence:
+            column, is_open = _read_alike(column, reading, default)
+            left_open += [column] if is_open else []
         settled.append(column)
     return settled, left_open
+
+
+def _read_alike(column: _Judged, reading: str | None, default: str | None) -> tuple[_Judged, bool]:
+    """Give a column the reading of the others, or the default; return whether it is left open."""
+    taken = reading or default
+    if taken is None:
+        return column, column.other is not None
+    cell, first, second = column.example
+    changes = taken == column.other
+    if changes and column.spec.kind == "numeric" and taken in cell and _UNIT.search(cell):
+        return column, True
+    if column.spec.kind == "numeric" or column.other is not None:
+        example = (cell, second, first) if changes else column.example
+        column = column._replace(spec=column.spec.with_reading(taken), example=example)
+    return column, column.other is not None and reading is None
 
 
 def _ambiguous(what: str, columns: Sequence[_Judged], how: str, cli_fix: str, python_fix: str) -> Notice:
@@ -266,19 +272,9 @@ def _judge_text(cells: pl.Series, kind: Kind | None, decimal: str | None, dayfir
     counts = cells.drop_nulls().to_frame().group_by(cells.name, maintain_order=True).len("\0rows")
     values, n_rows = counts[cells.name], counts["\0rows"]
     may_be_short = kind is not None or _may_be_numbers(values)
-    if may_be_short and kind in (None, "numeric") and (kind or not _are_codes(values)):
-        signs = (decimal,) if decimal is not None else (".", ",")
-        judged = _judge_readings(values, n_rows, ColumnSpec(cells.name, "numeric", set_by_user=kind is not None), signs)
-        if judged is not None:
-            return judged
-    if may_be_short and kind in (None, "datetime"):
-        left_out = None if dayfirst is None else _MONTH_FIRST if dayfirst else _DAY_FIRST
-        orders = [order for order in (*_DATES, TIME_OF_DAY) if order != left_out]
-        judged = _judge_readings(
-            values, n_rows, ColumnSpec(cells.name, "datetime", set_by_user=kind is not None), orders
-        )
-        if judged is not None:
-            return judged
+    judged = _as_numbers_or_dates(values, n_rows, kind, decimal, dayfirst) if may_be_short else None
+    if judged is not None:
+        return judged
     if kind is not None:
         word = {"numeric": "a number", "datetime": "a date or time"}[kind]
         parse = _parsed(values, ColumnSpec(cells.name, kind))
@@ -289,6 +285,23 @@ def _judge_text(cells: pl.Series, kind: Kind | None, decimal: str | None, dayfir
         return words
     notices = _mixed_signs(values) if decimal is None else _other_sign(values, n_rows, _OTHER[decimal])
     return words._replace(notices=notices)
+
+
+def _as_numbers_or_dates(
+    values: pl.Series, n_rows: pl.Series, kind: Kind | None, decimal: str | None, dayfirst: bool | None
+) -> _Judged | None:
+    """Judge a column as numbers, then as dates; None if its values are neither."""
+    is_set = kind is not None
+    if kind == "numeric" or (kind is None and not _are_codes(values)):
+        signs = (".", ",") if decimal is None else (decimal,)
+        judged = _judge_readings(values, n_rows, ColumnSpec(values.name, "numeric", set_by_user=is_set), signs)
+        if judged is not None:
+            return judged
+    if kind not in (None, "datetime"):
+        return None
+    left_out = {None: None, True: _MONTH_FIRST, False: _DAY_FIRST}[dayfirst]
+    orders = [order for order in (*_DATES, TIME_OF_DAY) if order != left_out]
+    return _judge_readings(values, n_rows, ColumnSpec(values.name, "datetime", set_by_user=is_set), orders)
 
 
 def _other_sign(values: pl.Series, n_rows: pl.Series, other: str) -> tuple[Notice, ...]:

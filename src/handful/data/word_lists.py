@@ -80,16 +80,20 @@ def _has_commas_between(words: list[str]) -> bool:
     return all(len(word) > 1 and word.endswith(",") for word in words[:-1])
 
 
+def _is_filled(text: Any) -> bool:
+    return isinstance(text, str) and bool(text.strip())
+
+
 def _checked(path: FilePath, content: Any) -> dict[str, list[str]]:
     if not isinstance(content, dict) or not content:
         raise FormatError(path, None, f"expected labels with lists of words, got {shown(content)}.")
     for label, words in content.items():
-        if not isinstance(label, str) or not label.strip():
+        if not _is_filled(label):
             raise FormatError(path, None, f"expected a label for every list of words, got {shown(label)}.")
         if not isinstance(words, list) or not words:
             raise FormatError(path, None, f"expected a list of words for {shown(label)}, got {shown(words)}.")
         for word in words:
-            if not isinstance(word, str) or not word.strip():
+            if not _is_filled(word):
                 raise FormatError(path, None, f"expected filled words for {shown(label)}, got {shown(word)}.")
     return {label: list(dict.fromkeys(words)) for label, words in content.items()}
 
