@@ -118,7 +118,7 @@ class Notice:
 
     def for_shell(self) -> str:
         """Return the text with what to write on the command line."""
-        return f"{self.text} Otherwise: {self.cli_fix}" if self.cli_fix else self.text
+        return f"{self.text} To change this: {self.cli_fix}" if self.cli_fix else self.text
 
 
 _HISSING = ("s", "x", "z", "ch", "sh")

@@ -67,7 +67,7 @@ def test_goals_are_reached_perhaps_or_out_of_reach():
     assert labels_needed(SIZES, scores, 1000, 0.5).text == "50% is reached already."
     far = labels_needed(SIZES, scores, 100, 0.999)
     assert (far.low, far.high) == (None, None)
-    assert "out of reach of 100 more labels" in far.text
+    assert "unlikely with 100 more labels" in far.text
     assert far.chance < 0.05
     high, low = (labels_needed(SIZES, draws_of(0.2, 0.1, 0.5), 45, goal) for goal in (0.9, 0.7))
     assert high.text.startswith(

@@ -172,6 +172,21 @@ def test_a_narrow_terminal_goes_without_columns_and_cuts_no_number(report, width
     assert ("splits" in headings) == (width == 200)
 
 
+def test_the_short_table_has_the_baseline(report):
+    first, *_ = report.methods
+    others = tuple(
+        replace(first, method=f"m{number}", is_baseline=number == 5, is_selected=number == 0) for number in range(7)
+    )
+    with open(os.devnull, "w") as nowhere:
+        console = Console(width=200, record=True, file=nowhere)
+        for part in render_terminal(replace(report, methods=others), show_all=False):
+            console.print(part)
+    lines = console.export_text().splitlines()
+    shown = {name for line in lines for name in line.split() if name[:1] == "m" and name[1:].isdigit()}
+    assert shown == {"m0", "m1", "m2", "m5"}
+    assert "3 more methods" in "".join(lines)
+
+
 def test_names_of_several_lines_stay_in_one(report):
     first = replace(report.methods[0], method="k-nn\nodd\x1b[31m")
     told = replace(report, title="a\nb.csv", methods=(first, *report.methods[1:]), warnings=("one\ntwo",))

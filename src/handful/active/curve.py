@@ -314,7 +314,7 @@ def labels_needed(sizes: np.ndarray, scores: np.ndarray, n_labels: int, goal: fl
 
 def _goal_text(goal: str, first: int | None, last: int | None, most: int, chance: float) -> str:
     if first is None:
-        return f"{goal} is out of reach of {counted(most, 'more label')}, as far as a forecast may look."
+        return f"{goal} is unlikely with {counted(most, 'more label')}; the forecast goes no further."
     if last == 0:
         return f"{goal} is reached already."
     word = "unlikely" if chance < _UNLIKELY else "likely" if chance > 1 - _UNLIKELY else "open"

@@ -181,7 +181,7 @@ def _show_duplicates(pairs: Sequence[str]) -> None:
 def _suggest_merge(data: Path, wanted: Path | None, output: Path | None, what: str) -> None:
     """Print what to do with the file that was written, or that none was."""
     if output is not None:
-        ui.echo(f"Wrote {output}. Correct {what}, then run:")
+        ui.echo(f"Wrote {output}. Correct {what}.")
         ui.suggest_command(f"handful merge {ui.shell_name(data)} {ui.shell_name(output)} --prefer-new")
     elif wanted is not None:
         ui.echo(f"{wanted} was not written: there is nothing to correct.")

@@ -31,7 +31,7 @@ yes_option = click.option("--yes", is_flag=True, help="Tables: agree that rows o
 @click.option(
     "--mode",
     type=click.Choice(["rounded", "bins"]),
-    help="Rounded weights (default of taggers), or bins learned from TEXT (of parsers).",
+    help="Rounded weights (default for taggers), or bins from TEXT (default for parsers).",
 )
 @opt.parameters_of(CondensingSettings)
 @click.option(

@@ -110,7 +110,7 @@ def show_notices(notices: Iterable[Any], *, prefix: str = "") -> None:
     """Print the first notices of the library, with the option that helps; -v prints all."""
     for item in notices:
         fix = getattr(item, "cli_fix", None)
-        text = f"{prefix}{getattr(item, 'text', item)}{f' Otherwise: {fix}' if fix else ''}"
+        text = f"{prefix}{getattr(item, 'text', item)}{f' To change this: {fix}' if fix else ''}"
         if text in state.shown or text in state.held:
             continue
         if len(state.shown) < _MOST_NOTICES or verbose():

@@ -135,7 +135,7 @@ def _choose_rows(data: Path, target: str, n: int, strategy: Any, reading: opt.Re
     ui.echo(printed)
     more_rows(len(picks), shown, run.output)
     if run.output is not None:
-        ui.echo(f"\nWrote {run.output}. Fill in {target!r}, then run:")
+        ui.echo(f"\nWrote {run.output}. Fill in {target!r}.")
         ui.suggest_command(f"handful merge {ui.shell_name(data)} {ui.shell_name(run.output)}")
     else:
         ui.suggest_command(f"handful next {ui.shell_name(data)} --target {ui.shell_name(target)} -n {n} -o todo.csv")
@@ -195,7 +195,7 @@ def _choose_sentences(data: Path | None, unlabeled: Path, n: int, strategy: Any,
     ui.echo(table)
     more_rows(len(picks), shown, run.output)
     if run.output is not None and data is not None:
-        ui.echo(f"\nWrote {run.output}. Correct the tags, then run:")
+        ui.echo(f"\nWrote {run.output}. Correct the tags.")
         ui.suggest_command(f"handful merge {ui.shell_name(data)} {ui.shell_name(run.output)}")
     elif run.output is not None:
         ui.echo(f"\nWrote {run.output}. Replace each ? by a tag; then it is your training file:")

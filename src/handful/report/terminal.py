@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _OPTIONAL = ("splits", "fit", "model", "p", "P(best)")  # columns dropped in a narrow terminal, the first one first
-_MAX_METHODS = 6
+_MAX_METHODS = 3
 
 
 def render_terminal(report: Report, *, show_all: bool = True) -> list[RenderableType]:
@@ -26,7 +26,8 @@ def render_terminal(report: Report, *, show_all: bool = True) -> list[Renderable
     report : Report
         The report.
     show_all : bool, default=True
-        Whether to show all methods and columns, learning curves and notes; otherwise the best six methods.
+        Whether to show all methods and columns, learning curves and notes; otherwise the best three methods, the selected one
+        and the baseline.
 
     Returns
     -------
@@ -36,7 +37,9 @@ def render_terminal(report: Report, *, show_all: bool = True) -> list[Renderable
     from rich.text import Text
 
     methods = [
-        score for place, score in enumerate(report.methods) if show_all or place < _MAX_METHODS or score.is_selected
+        score
+        for place, score in enumerate(report.methods)
+        if show_all or place < _MAX_METHODS or score.is_selected or score.is_baseline
     ]
     parts: list[RenderableType] = [_Ranking(report, methods, () if show_all else _OPTIONAL)]
     if report.curves and show_all:

@@ -293,7 +293,7 @@ _ONLINE_HELD_OUT: dict[str, Any] = {"algorithm": "fobos", "rate": 0.003}
 class CondensingSettings:
     """How a model is condensed.
 
-    Without `held_out` it is condensed in the way of Suzuki et al. (2011): bins alone carry weights, learned from all
+    Without `held_out` it is condensed as in Suzuki et al. (2011): bins alone carry weights, learned from all
     labeled inputs. With it the base model's weights are kept, and what bins add to them is learned from held-out inputs.
 
     Parameters
@@ -306,19 +306,19 @@ class CondensingSettings:
         Hold out every n-th labeled input, with a second model that is fitted to the others; the weights of the model
         are then kept, and what bins add to them is learned from the held-out inputs.
     base_step : float or None, default=None
-        Where weights are kept: what they are rounded to before bins add to them; by default 0.02, and for a parser, whose
+        Step to which kept weights are rounded. By default 0.02, and for a parser, whose
         weights have no scale of their own, half of their root mean square.
     drop : float or "auto", default="auto"
-        Drop features whose weight in the end is nearer to 0. auto: as many as cost nothing on held-out inputs, and none where
-        nothing is held out. Where a drop is named, a tagger learns its other weights again. For a parser that keeps its
+        Drop features whose final weight is smaller. auto: as many as cost nothing on held-out inputs, and none where
+        nothing is held out. With a number, a tagger learns its other weights again. For a parser that keeps its
         weights: see `CondensedFeatures.thinned`; auto: as many as, by held-out trees and one standard error, cost no more than
         one head in a thousand.
     vocabulary : {"labeled", "all"}, default="labeled"
-        Which observations are known: those of the labeled inputs, or, for a parser, also those of the raw text.
+        Known observations: of labeled inputs; all (parsers): of raw text too.
     min_count : int, default=5
-        Cut-off for the vocabulary 'all'.
+        Least count of an observation in the vocabulary 'all'.
     penalty : {"l2", "l1"}, default="l2"
-        Of the weights; l1 makes the model even smaller.
+        Penalty on the weights; l1 makes a smaller model.
     strength : float, default=1.0
         Strength of the penalty.
     max_iter : int or None, default=None
