@@ -111,9 +111,12 @@ def test_an_id_that_is_no_number(put):
 
 
 def test_a_wrong_number_of_columns(put):
-    refused(put(word(1) + "2\tx\t_\n"), ":2: expected 10 columns, got 3.")
-    refused(put("1 x _ _ _ _ 0 root _ _\n"), ":1: expected 10 columns, got 1. Columns must be separated by tabs.")
-    refused(put("Rome fell.\n"), ":1: expected 10 columns, got 1. Columns must be separated by tabs.")
+    refused(put(word(1) + "2\tx\t_\n"), ":2: expected CoNLL-U with 10 columns, got 3.")
+    refused(
+        put("1 x _ _ _ _ 0 root _ _\n"),
+        ":1: expected CoNLL-U with 10 columns, got 1. Columns must be separated by tabs.",
+    )
+    refused(put("Rome fell.\n"), ":1: expected CoNLL-U with 10 columns, got 1. Columns must be separated by tabs.")
 
 
 def test_an_empty_column(put):

@@ -99,9 +99,7 @@ def test_unknown_word():
     assert math.isnan(model.similarity("company", "unknown"))
     with pytest.raises(DataError) as error:
         model.nearest("comapny", 3)
-    assert str(error.value) == (
-        "ContextSimilarity: the word must occur in the text, got 'comapny'. Did you mean 'company'?"
-    )
+    assert str(error.value) == ("ContextSimilarity: 'comapny' does not occur in the text. Did you mean 'company'?")
 
 
 def test_word_without_context_is_similar_to_nothing():

@@ -486,7 +486,7 @@ def _prototype_notices(facts: Mapping[str, Any]) -> None:
             ui.notice(f"{title}: {', '.join(words[:_SHOWN])}{', ...' if len(words) > _SHOWN else ''}")
     length = facts["words_a_field"]
     if length is not None and length < _SHORT_FIELD:
-        ui.notice(f"Fields have {length:.1f} words in the mean. If yours are longer, add --sticky 4.")
+        ui.notice(f"Fields have {length:.1f} words on average. If yours are longer, add --sticky 4.")
 
 
 def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> list[str]:
@@ -494,7 +494,9 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
     kinds = list(dict.fromkeys(setting["similarity"] for setting in facts["settings"]))
     sticky = list(dict.fromkeys(f"{setting['sticky']:g}" for setting in facts["settings"]))
     chosen = [f"similarity {', '.join(kinds)}", *([f"sticky {', '.join(sticky)}"] if sticky != ["0"] else [])]
-    labels = "fields of several words (not: --no-fields)" if ensemble.fields_ else "single words (fields: --fields)"
+    labels = (
+        "fields of several words (if wrong: --no-fields)" if ensemble.fields_ else "single words (if wrong: --fields)"
+    )
     lines = [f"Labels     {labels}", f"Taggers    {len(ensemble.members_)}: {'; '.join(chosen)}"]
     if facts["linked_words"]:
         lines.append(f"Linked     {counted(facts['linked_words'], 'word')} similar to prototypes")

@@ -402,7 +402,7 @@ def _refuse_columns(path: FilePath, number: int, line: str) -> NoReturn:
     if len(cells) == 10:
         raise FormatError(path, number, f"expected an id in the first column, got {shown(cells[0])}.")
     hint = " Columns must be separated by tabs." if len(cells) == 1 and len(line.split()) > 1 else ""
-    raise FormatError(path, number, f"expected 10 columns, got {len(cells)}.{hint}")
+    raise FormatError(path, number, f"expected CoNLL-U with 10 columns, got {len(cells)}.{hint}")
 
 
 def write_conllu(path: FilePath, trees: Iterable[Tree]) -> None:

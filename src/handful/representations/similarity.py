@@ -182,7 +182,7 @@ class ContextSimilarity(TextModel):
         if row is None:
             near = difflib.get_close_matches(word, list(self.vocabulary_)[:50_000], n=3)
             hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-            raise DataError(f"ContextSimilarity: the word must occur in the text, got {word!r}.{hint}")
+            raise DataError(f"ContextSimilarity: {word!r} does not occur in the text.{hint}")
         scores = self.vectors_ @ self.vectors_[row]
         scores[row] = -np.inf
         k = min(k, len(scores) - 1)
