@@ -493,7 +493,7 @@ def _check_column(data: Path, name: str, names: Sequence[str], target: str) -> N
 
 def _show_prevalence(estimates: list[ClassPrevalence]) -> None:
     groups = ["group"] if any(estimate.group is not None for estimate in estimates) else []
-    numbers = ("share", "95% interval", "labels alone", "worth")
+    numbers = ("frequency", "95% interval", "labels alone", "as good as")
     table = ui.make_table(*groups, "class", *numbers, right=numbers)
     for estimate in estimates:
         table.add_row(
@@ -505,4 +505,5 @@ def _show_prevalence(estimates: list[ClassPrevalence]) -> None:
             f"{estimate.worth:,.0f} labels",
         )
     ui.echo(table)
-    ui.echo(f"From {estimates[0].n_labeled:,} random labels and {estimates[0].n_rows:,} rows.")
+    n_labeled, n_rows = estimates[0].n_labeled, estimates[0].n_rows
+    ui.echo(f"This holds if the {n_labeled:,} labeled rows are a random sample of the {n_rows:,} rows.")

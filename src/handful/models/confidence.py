@@ -71,7 +71,7 @@ def known_shift(shares: Mapping[Any, float], classes: Sequence[Any], counts: np.
     names = [str(name) for name in classes]
     if set(prior_of) != set(names):
         raise ParameterError(
-            f"shares: every class must have its share, and nothing else; the classes are {', '.join(names)}, "
+            f"shares: give one number for each class, and no other; the classes are {', '.join(names)}, "
             f"got {', '.join(prior_of)}."
         )
     values = np.array([prior_of[name] for name in names])
