@@ -1,6 +1,6 @@
 """What do simulated labels of a language model add to 50 reliable ones? Accuracy on rows that nobody saw.
 
-    HANDFUL_DEVDATA=folder python benchmarks/witnesses.py [--seeds 3] [--development] [--quick] [--json]
+    HANDFUL_DEVDATA=folder python benchmarks/witnesses.py [--seeds 3] [--first-seed 0] [--development] [--quick] [--json]
 
 A simulated witness is right in 60, 80 or 95% of rows. Its errors are random; by class (some classes are confused with one
 other); or those of a model of 200 other labels (errors where that model is unsure, with its second choice). "confusion" is the
@@ -102,6 +102,7 @@ def main() -> None:
     """Print a line for each set and kind of witness."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--development", action="store_true", help="the sets that settings were chosen on")
     parser.add_argument("--quick", action="store_true", help="one set, one seed, one kind")
     parser.add_argument("--json", action="store_true")
@@ -111,7 +112,9 @@ def main() -> None:
     kinds, accuracies = (KINDS[:1], (0.8,)) if options.quick else (KINDS, ACCURACIES)
     for name in names:
         rows = [
-            row for seed in range(1 if options.quick else options.seeds) for row in trial(name, seed, kinds, accuracies)
+            row
+            for seed in range(options.first_seed, options.first_seed + (1 if options.quick else options.seeds))
+            for row in trial(name, seed, kinds, accuracies)
         ]
         for kind in kinds:
             for accuracy in accuracies:
