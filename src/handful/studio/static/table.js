@@ -30,7 +30,7 @@ function showItem() {
   const row = item();
   $("item").dataset.row = row ? row.row : "none";
   if (!row) {
-    fill($("item"), h("h2", {}, "Done"), h("p", {}, "Every row has a label. Export them, or look at the likely errors."));
+    fill($("item"), items.pending() ? h("h2", {}, "Saving …") : [h("h2", {}, "Done"), h("p", {}, "Every row has a label. Export them, or look at the likely errors.")]);
     return;
   }
   const suggested = row.suggestion === null ? null : h("p", { class: "says" }, "Model says ", h("strong", { class: "swatch", tag: color(view.labels.find((label) => label.name === row.suggestion)) }, row.suggestion), ` ${percent(row.confidence)} `,

@@ -65,7 +65,7 @@ function combined(one) {
 function showItem() {
   const one = item();
   $("item").dataset.row = one ? one.row : "none";
-  $("item-title").textContent = one ? `Sentence ${many(one.row + 1)}${one.reason ? ` · ${one.reason}` : ""}` : "Done: every sentence is tagged";
+  $("item-title").textContent = one ? `Sentence ${many(one.row + 1)}${one.reason ? ` · ${one.reason}` : ""}` : items.pending() ? "Saving …" : "Done: every sentence is tagged";
   if (one && announced !== null && announced !== one.row) $("announced").textContent = `Sentence ${one.row + 1}: ${one.tokens.join(" ").slice(0, 200)}`;
   announced = one ? one.row : null;
   const tags = one ? combined(one) : [];
