@@ -77,10 +77,10 @@ class NearestRows(RowClassifier):
 
     STATE = stored(
         kept_=Array("i8", "s", low=0),
-        rows_=Array("f8", "s", "d"),
+        rows_=Array("f8", "s", "d", low=-1e100, high=1e100),
         codes_=Array("i8", "s", below="k"),
-        weights_=Array("f8", "d", low=0),
-        temperature_=Number(float, low=0),
+        weights_=Array("f8", "d", low=0, high=1e100),
+        temperature_=Number(float, low=0, high=1e100),
     )
 
     def __init__(self, n_rows: Count = 40, random_state: int = 0) -> None:
