@@ -209,5 +209,6 @@ def test_a_file_without_a_limit_of_confidence_gets_it_when_it_is_loaded(wine, tm
 def test_a_file_whose_distances_would_overflow_is_refused(tmp_path):
     rows = NearestRows(2).fit(np.array([[0.0], [1.0], [5.0], [6.0]]), [0, 0, 1, 1])
     rows.rows_ = rows.rows_ * 1e300
+    handful.save(rows, tmp_path / "far.handful")
     with pytest.raises(ModelFileError):
-        handful.save(rows, tmp_path / "far.handful")
+        handful.load(tmp_path / "far.handful")
