@@ -16,7 +16,6 @@ import numpy as np
 from handful.data.records import Sentence
 from handful.errors import MissingDataError, require
 from handful.representations.similarity import ContextSimilarity
-from handful.tagging.evaluation import confusions
 from handful.tagging.prototypes.lists import extract_prototypes
 from handful.tagging.prototypes.tagger import PrototypeTagger
 from papers.claims import Findings, Settings, cut_sections, save_picture
@@ -113,6 +112,35 @@ def chinese(n_tokens: int) -> tuple[Tagged, list[tuple[str, ...]]]:
     ends = accumulate(map(len, sentences))
     n_sentences = next((n for n, end in enumerate(ends, start=1) if end >= n_tokens), len(sentences))
     return _columns(sentences[:n_sentences], "xpos"), [s.tokens for s in sentences]
+
+
+def confusions(
+    gold: Sequence[Sequence[str | None]], predicted: Sequence[Sequence[str]], top: int = 10
+) -> list[tuple[str, str, int, float]]:
+    """Return the most frequent mistakes.
+
+    Parameters
+    ----------
+    gold, predicted : sequence of sequences of str
+        Correct and predicted labels; tokens whose correct label is None do not count.
+    top : int, default=10
+        How many.
+
+    Returns
+    -------
+    list of (str, str, int, float)
+        Correct label, predicted label, count, and fraction of all mistakes.
+
+    Examples
+    --------
+    >>> confusions([["N", "N", "V"]], [["V", "V", "N"]])
+    [('N', 'V', 2, 0.6666666666666666), ('V', 'N', 1, 0.3333333333333333)]
+    """
+    pairs = zip(chain.from_iterable(gold), chain.from_iterable(predicted), strict=True)
+    wrong = Counter((true, tag) for true, tag in pairs if true is not None and true != tag)
+    total = wrong.total()
+    ranked = sorted(wrong.items(), key=lambda item: (-item[1], item[0]))
+    return [(true, tag, count, count / total) for (true, tag), count in ranked[:top]]
 
 
 def mapped_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:

@@ -29,7 +29,7 @@ COMMANDS = [
     # Cut into pieces; each piece is told from others by its content; then it is counted by a worker.
     (
         "condense tags.handful tagged.tsv raw.txt --mode bins -o small.handful",
-        {"tags.handful": 1, "tagged.tsv": 1, "raw.txt": 3},
+        {"tags.handful": 1, "tagged.tsv": 1, "raw.txt": 2},
     ),
 ]
 

@@ -217,6 +217,8 @@ def test_tags_of_the_development_file_change_scores_and_no_model(tmp_path, capsy
             str(tmp_path / "base.handful"),
             train,
             str(raw),
+            "--mode",
+            "bins",
             "--iterations",
             "10",
             "-o",

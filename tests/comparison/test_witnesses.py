@@ -167,7 +167,7 @@ def test_texts_learn_from_witnesses():
     rng = np.random.default_rng(0)
     words = {"sport": ["goal", "team", "match", "win", "coach"], "food": ["soup", "bread", "taste", "cook", "salt"]}
     y = rng.choice(["sport", "food"], 200)
-    texts = [" ".join(rng.choice([*words[k], "the", "a", "day", "time"], 8)) for k in y]
+    texts = [" ".join([rng.choice(words[k]), *rng.choice([f"word{n}" for n in range(60)], 8)]) for k in y]
     llm = np.where(rng.random(200) < 0.9, y, np.where(y == "food", "sport", "food"))
     label = [k if row < 16 else None for row, k in enumerate(y)]
     table = as_table({"text": texts, "llm": llm.tolist(), "label": label}, "label", columns={"text": "text"})

@@ -96,7 +96,7 @@ def test_features_are_what_the_templates_say(order, single_root, clusters):
     assert len(set(names)) == len(names)
     seen = Counter()
     for number, (sentence, mine) in enumerate(zip(sentences, heads, strict=True)):
-        ids, _, begins, ends = parts(number)
+        ids, begins, ends = parts(number)
         starts = pair_starts(len(sentence), single_root)[0]
         chosen = parts_of_tree(np.array(mine), starts, order == 2)
         found = Counter(names[i] for p in chosen for i in ids[begins[p] : ends[p]])
@@ -107,7 +107,7 @@ def test_features_are_what_the_templates_say(order, single_root, clusters):
         seen += wanted
     assert set(seen) == set(names)
     # Arcs that are in no tree have those of their features that some tree has.
-    sentence, (ids, _, begins, ends) = sentences[2], parts(2)
+    sentence, (ids, begins, ends) = sentences[2], parts(2)
     for h in range(6):
         for m in range(1, 6):
             if h != m:

@@ -275,7 +275,7 @@ def model_path(run: opt.Run, data: Path) -> Path:
 
     Examples
     --------
-    >>> from handful.cli.options import opt.Run
+    >>> from handful.cli import options as opt
     >>> model_path(opt.Run(), Path("corpus/train.tsv.gz")).as_posix()
     'corpus/train.handful'
     >>> model_path(opt.Run(), Path("sales.2023.csv")).as_posix()
