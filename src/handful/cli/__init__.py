@@ -68,8 +68,9 @@ EXAMPLES = {
     ),
     "Models": ("handful inspect customers.handful", "handful demo"),
 }
-# Former names, kept until 0.4; those of options by command.
+# Former names, kept until 0.4, those of options by command; GONE_COMMANDS have no successor.
 OLD_COMMANDS = {"doubt": "check", "budget": "curve", "why": "explain"}
+GONE_COMMANDS = {"warmup": "Kernels compile at first use, so it is not needed any more"}
 OLD_OPTIONS = {
     "": {"--checkpoint": "--resume", "--draws": "--n-splits", "--unlabeled-mark": "--missing-label"},
     "fit": {"--model": "--output", "--shares": "--class-priors", "--iterations": "--max-iter"},
@@ -96,6 +97,8 @@ class Commands(LazyGroup):
         if args and args[0] in OLD_COMMANDS:
             notice(f"'{args[0]}' is now called '{OLD_COMMANDS[args[0]]}'.")
             args = [OLD_COMMANDS[args[0]], *args[1:]]
+        if args and args[0] in GONE_COMMANDS:
+            ctx.fail(f"{args[0]}: no such command. {GONE_COMMANDS[args[0]]}.")
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             import difflib
 

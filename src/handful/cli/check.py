@@ -381,7 +381,7 @@ def _show_curve(curve: LearningCurve, goal: float | None) -> None:
     if curve.sizes:
         sizes = [f"{size:,}" for size in curve.sizes]
         table = ui.make_table("labels", *sizes, right=sizes)
-        table.add_row("accuracy, %", *(f"{100 * mean:.1f}" for mean in curve.mean))
+        table.add_row("accuracy, %", *(ui.percent(mean, curve.n_labels).rstrip("%") for mean in curve.mean))
         ui.echo(table)
         if curve.n_random < curve.n_labels:
             ui.echo(f"Measured on {counted(curve.n_random, 'row')} chosen at random.")
@@ -499,9 +499,9 @@ def _show_prevalence(estimates: list[ClassPrevalence]) -> None:
         table.add_row(
             *[ui.cell("" if estimate.group is None else estimate.group) for _ in groups],
             ui.cell(estimate.label),
-            f"{estimate.value:.1%}",
-            f"{estimate.low:.1%}-{estimate.high:.1%}",
-            f"{estimate.low_labels:.1%}-{estimate.high_labels:.1%}",
+            ui.percent(estimate.value, estimate.n_labeled),
+            ui.interval(estimate.low, estimate.high),
+            ui.interval(estimate.low_labels, estimate.high_labels),
             f"{estimate.worth:,.0f} labels",
         )
     ui.echo(table)

@@ -80,6 +80,7 @@ def read_data(
         table = read_table(data, target, **options)
     except MissingColumnError:
         if not add_target:
+            _refuse_tagged(data)
             raise
         table = _with_target(read_table(data, None, **options), target)
         if table.target is None:
@@ -91,6 +92,14 @@ def read_data(
         raise DataError(f"{data}: no column to learn from. {reasons}".strip())
     _introduce(data, table)
     return table
+
+
+def _refuse_tagged(data: Path) -> None:
+    """Refuse tagged sentences, where a table has no column of the name that was given."""
+    from handful.data.formats import format_of
+
+    if format_of(data).yields in ("sentences", "trees"):
+        raise DataError(f"{data}: tagged sentences, not a table. Use: handful fit tagger {ui.shell_name(data)}")
 
 
 def _with_target(table: Table, target: str) -> Table:

@@ -28,6 +28,7 @@ _LINE = "\0"  # between lines of a cell, where a name from data may hold a line 
 _LEAST = 0.0005  # a smaller effect would be printed as 0.000
 _DETAILS = ("file", "parameters", "arrays")  # of `inspect`, printed with -v
 _MOST_FACTS, _WIDTH = 10, 90  # of `inspect` without -v
+_TRAINING = "how it was trained"
 _LONGEST = 10_000  # tokens of a sentence, each with an explanation
 
 
@@ -200,13 +201,23 @@ def inspect_command(model: Path, n: int, as_json: bool) -> None:
     table.show_header = False
     if not ui.verbose():
         for name, value in [(name, value) for name, value in facts.items() if name not in _DETAILS][:_MOST_FACTS]:
-            table.add_row(ui.cell(name), ui.cell(clipped(_as_text(value).replace(_LINE, "; "), _WIDTH)))
+            text = _training(value, facts.get("labeled rows")) if name == _TRAINING else _as_text(value)
+            table.add_row(ui.cell(name), ui.cell(clipped(text.replace(_LINE, "; "), _WIDTH)))
         ui.echo(table)
         ui.echo("-v prints all.", style="dim")
         return
     for name, value in facts.items():
         table.add_row(ui.cell(name), Text("\n").join(map(ui.cell, _as_text(value).split(_LINE))))
     ui.echo(table)
+
+
+def _training(facts: dict[str, Any], n_labeled: int | None) -> str:
+    """Return how a model was selected and its estimated score, or all facts if they hold neither."""
+    score = facts.get("estimate")
+    if "selection" not in facts or not isinstance(score, dict) or not {"metric", "value", "low", "high"} <= score.keys():
+        return _as_text(facts)
+    metric = f"{score['metric']} {ui.percent(score['value'], n_labeled)}".replace("_", " ")
+    return f"{facts['selection'].rstrip('.')}; {metric}, 95% interval {ui.interval(score['low'], score['high'])}"
 
 
 def _as_text(value: Any) -> str:
