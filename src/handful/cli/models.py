@@ -214,7 +214,11 @@ def inspect_command(model: Path, n: int, as_json: bool) -> None:
 def _training(facts: dict[str, Any], n_labeled: int | None) -> str:
     """Return how a model was selected and its estimated score, or all facts if they hold neither."""
     score = facts.get("estimate")
-    if "selection" not in facts or not isinstance(score, dict) or not {"metric", "value", "low", "high"} <= score.keys():
+    if (
+        "selection" not in facts
+        or not isinstance(score, dict)
+        or not {"metric", "value", "low", "high"} <= score.keys()
+    ):
         return _as_text(facts)
     metric = f"{score['metric']} {ui.percent(score['value'], n_labeled)}".replace("_", " ")
     return f"{facts['selection'].rstrip('.')}; {metric}, 95% interval {ui.interval(score['low'], score['high'])}"
