@@ -92,6 +92,10 @@ def test_a_sentence_about_an_option_begins_with_it(capsys, rows, given, option):
 def test_too_few_rows_and_crossing_arcs_name_the_option(capsys, rows, model, tmp_path):
     code, _, err = run(capsys, "condense", model, rows, "--rows", 1, "--yes")
     assert (code, "handful: --rows: " in err) == (2, True)
+    code, _, err = run(capsys, "shots", rows, "--target", "y", "-n", 1)
+    assert (code, "handful: -n: must be at least 2" in err) == (2, True)
+    code, _, err = run(capsys, "shots", rows, "--target", "y", "--also", "y")
+    assert (code, "handful: --also: " in err) == (2, True)
     (tmp_path / "t.conllu").write_text("1\ta\ta\tX\t_\t_\t0\troot\t_\t_\n2\tb\tb\tX\t_\t_\t1\tdep\t_\t_\n\n" * 3)
     code, _, err = run(capsys, "fit", "parser", tmp_path / "t.conllu", "--no-projective")
     assert (code, "--order: " in err, "=" in err.splitlines()[-1]) == (2, True, False)

@@ -141,6 +141,20 @@ def test_the_command_writes_a_model_and_a_table_of_rows(files, tmp_path, capsys)
     assert f"near training row {rows['row'][0]}" in out
 
 
+def test_fewer_rows_than_asked_for_are_a_notice(files, tmp_path, capsys):
+    small = tmp_path / "small.handful"
+    code, out, err = run(capsys, "condense", *files, "--rows", 500, "--yes", "--json", "-o", small)
+    assert (code, json.loads(out)["n_rows"]) == (0, 120)
+    assert "--rows: 120 rows kept, not 500." in err
+    assert "--rows: " not in run(capsys, "condense", *files, "--rows", 8, "--yes", "-o", small)[2]
+
+
+def test_too_few_rows_are_one_sentence(files, tmp_path, capsys):
+    (tmp_path / "few.csv").write_text("a,b,c,d\n" + "1,2,3,4\n" * 4)
+    code, _, err = run(capsys, "condense", files[0], tmp_path / "few.csv", "--yes")
+    assert (code, err.splitlines()[-1]) == (1, "handful: 4 rows are too few; 5 are needed. Add rows.")
+
+
 def test_long_texts_are_cut_in_the_printed_rows(tmp_path, capsys):
     lines = [f"{row % 7},{'fine' if row % 2 else 'poor'} {'and so on ' * 9},{'ab'[row % 2]}" for row in range(30)]
     (tmp_path / "notes.csv").write_text("\n".join(["x,note,label", *lines]) + "\n")

@@ -148,6 +148,16 @@ def test_the_command_prints_shares_as_json(file, capsys):
     assert (yes[0]["n_labeled"], yes[0]["n_rows"]) == (60, 300)
 
 
+def test_empty_cells_are_a_group_with_a_name(file, capsys):
+    path, _ = file
+    pl.read_csv(path).with_columns(part=pl.col("part").replace("x", None)).write_csv(path)
+    with pytest.raises(SystemExit) as ended:
+        main(["prevalence", str(path), "--target", "label", "--predictions", "llm", "--by", "part", "--json"])
+    assert ended.value.code == 0
+    groups = {share["group"] for share in json.loads(capsys.readouterr().out)["classes"]}
+    assert groups == {None, "(empty)", "y"}
+
+
 def test_the_command_leaves_chosen_rows_out(file, capsys):
     path, _ = file
     frame = pl.read_csv(path).with_columns(next_selection=pl.Series(["chosen"] * 30 + ["random"] * 30 + [None] * 240))
@@ -158,12 +168,14 @@ def test_the_command_leaves_chosen_rows_out(file, capsys):
     assert (content["n_chosen_left_out"], content["classes"][0]["n_labeled"]) == (30, 30)
 
 
-def test_a_column_that_is_not_there_is_one_sentence(file, capsys):
+@pytest.mark.parametrize("option", ["--predictions", "--by"])
+@pytest.mark.parametrize("name", ["gpt", ""])
+def test_a_column_that_is_not_there_is_one_sentence(file, capsys, option, name):
     path, _ = file
     with pytest.raises(SystemExit) as ended:
-        main(["prevalence", str(path), "--target", "label", "--predictions", "gpt"])
-    assert ended.value.code != 0
-    assert "no column 'gpt'" in capsys.readouterr().err
+        main(["prevalence", str(path), "--target", "label", option, name])
+    assert ended.value.code == 1
+    assert f"no column '{name}'" in capsys.readouterr().err
 
 
 def test_small_groups_are_left_out_and_shares_sum_to_one():

@@ -210,6 +210,12 @@ def test_names_of_its_own_count_as_what_they_stand_for():
     assert witness_errors(table, ["llm"])[0].n == 2
 
 
+def test_errors_need_labels():
+    table = as_table({"x": [1.0, 2.0], "llm": ["a", "b"], "label": [None, None]}, "label")
+    with pytest.raises(DataError, match="no labels in 'label'"):
+        witness_errors(table, ["llm"])
+
+
 def test_columns_that_are_no_witnesses_are_refused(rows):
     frame, _ = rows
     table = as_table(frame, "label")
@@ -246,6 +252,8 @@ def test_the_next_command_keeps_witnesses_out(file, capsys):
 
 
 def test_a_chance_witness_alone_leaves_the_ensemble(file, capsys):
+    code, out, _ = run(capsys, "fit", file, "--target", "label", "--also", "coin")
+    assert (code, "not estimated: no column of --also is used" in out) == (0, True)
     code, out, _ = run(capsys, "fit", file, "--target", "label", "--also", "coin", "--json")
     facts = json.loads(out)
     assert (code, facts["witnesses"], facts["method"]) == (0, [], "ensemble")

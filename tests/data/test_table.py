@@ -164,6 +164,8 @@ def test_columns_that_give_the_label_away_are_named():
     assert codes_of(checked(twice, codes, ["a", "b"]))[-1] == "copied-rows"
     few = np.array([0, 1] * 5 + [-1] * 50)
     assert "gives-label-away" not in codes_of(checked(frame, few, ["a", "b"])), "ten labels prove nothing"
+    one = np.where(codes >= 0, 0, -1)
+    assert "gives-label-away" not in codes_of(checked(frame, one, ["a"])), "nothing to predict with one class"
 
 
 def test_odd_labels_are_named():

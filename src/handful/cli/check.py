@@ -435,8 +435,9 @@ def prevalence_command(
     from handful.data.table import table_frames
 
     names = next(iter(table_frames(data))).columns
-    for name in filter(None, (predictions, group)):
-        _check_column(data, name, names, target)
+    for name in (predictions, group):
+        if name is not None:
+            _check_column(data, name, names, target)
     own = {name: "skip" for name in (predictions, SELECTION) if name in names and name is not None}
     reading = replace(reading, columns={**own, **(reading.columns or {})})
     table = read_data(data, target, reading, needs_features=predictions is None)
@@ -454,10 +455,11 @@ def prevalence_command(
     is_random = None
     if SELECTION in table.cells.columns:
         is_random = (table.cells[SELECTION].fill_null("") != "chosen").to_numpy()
+    groups = None if group is None else table.cells[group].cast(pl.String).replace("", None).fill_null("(empty)")
     estimates = prevalence(
         table.labels,
         predicted,
-        groups=None if group is None else table.cells[group].cast(pl.String).fill_null("(empty)").to_list(),
+        groups=None if groups is None else groups.to_list(),
         is_random=is_random,
         random_state=run.seed,
     )
@@ -473,8 +475,8 @@ def prevalence_command(
         )
         return
     _show_prevalence(estimates)
-    if group is not None:
-        n_groups = table.cells[group].n_unique()
+    if groups is not None:
+        n_groups = groups.n_unique()
         n_small = n_groups - len({estimate.group for estimate in estimates if estimate.group is not None})
         if n_small:
             ui.echo(

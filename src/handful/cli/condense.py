@@ -272,6 +272,9 @@ def _condense_table(
     labels = read_labels(frame[target])[0] if target in frame.columns else None
     with ui.progress_bar() as progress:
         small = condense_model(model, frame, labels, n_rows=given["rows"], random_state=run.seed, progress=progress)
+    if given["rows"] != "auto" and len(small.kept_) < given["rows"]:
+        kept = counted(len(small.kept_), "row")
+        ui.notice(f"--rows: {kept} kept, not {given['rows']:,}. At most 80% of the rows, and 1,600, can be kept.")
     small.training_ |= {"data": data.name, "target": target, "command": opt.command_line(ctx)}
     save(small, where)
     if html is not None:

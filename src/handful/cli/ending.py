@@ -28,6 +28,7 @@ _OPTIONS = {
     r"shares: ": "--class-priors: ",
     r"columns: ": "--columns: ",
     r"n_rows must": "--rows: must",
+    r"shots: n must": "-n: must",
     r"missing_labels and keep_labels: ": "--missing-label and --keep-label: ",
     r"order 2 needs projective=True, got False\. Use order=1": "--order: 2 needs --projective. Use --order 1",
 }

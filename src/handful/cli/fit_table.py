@@ -368,7 +368,8 @@ def _show(facts: dict[str, Any], model: TableModel, data: Path, target: str, als
         limits = f"95% interval {ui.interval(estimate['low'], estimate['high'])}"
         ui.echo(f"  {name:<10} {ui.percent(estimate['value'], n)}, {limits} (cross-validated{stopped}{few})")
     else:
-        ui.echo(f"  Accuracy   not estimated: {model.training_['selection'].partition('estimated: ')[2]}")
+        reason = model.training_.get("selection", "estimated: no column of --also is used. Fit without --also.")
+        ui.echo(f"  Accuracy   not estimated: {reason.partition('estimated: ')[2] or 'too few labels'}")
     if (abstain := facts["abstain"]) is not None:
         n_kept, n_correct = abstain["n_kept"], abstain["n_correct"]
         correct = f", {ui.percent(abstain['correct'], n_kept)} of those correct ({n_correct:,} of {n_kept:,})"

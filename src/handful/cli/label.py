@@ -459,6 +459,8 @@ def shots_command(
     from handful.models.condensed_rows import shots
 
     check_outputs(run.output, inputs=[data], force=run.force)
+    if target in also:
+        raise ParameterError(f"--also: {target!r} is the label column. Name other columns.")
     table = read_data(data, target, opt.as_witnesses(reading, also))
     if not len(table.labeled):
         raise DataError(f"{data}: no labels in {target!r}. Label some rows first.")

@@ -88,6 +88,8 @@ def condense_model(
     order = order[np.argsort(codes[order] < 0, kind="stable")]  # labeled rows first
     used = np.sort(order[:_MOST_ROWS])
     frame, codes = frame[used], codes[used]
+    if frame.height < _N_FOLDS:
+        raise DataError(f"condense_model: {frame.height} rows are too few; {_N_FOLDS} are needed. Add rows.")
     predictions = encode_labels(model.predict(frame))
     least = len(predictions.classes)
     most = min(_MOST_AUTO if n_rows == "auto" else int(n_rows), int(0.8 * frame.height))

@@ -200,7 +200,8 @@ def _may_be_text(cells: pl.Series, spec: ColumnSpec) -> list[Notice]:
 def _gives_label_away(cells: pl.Series, spec: ColumnSpec, labels: Labels) -> list[Notice]:
     labeled = labels.labeled
     codes = labels.codes[labeled]
-    if spec.kind == "text" or len(codes) < _ENOUGH or np.bincount(codes)[np.unique(codes)].min() < 5:
+    counts = np.bincount(codes)
+    if spec.kind == "text" or len(codes) < _ENOUGH or (counts > 0).sum() < 2 or counts[counts > 0].min() < 5:
         return []
     cells = cells[labeled]
     if spec.kind == "categorical":

@@ -191,6 +191,8 @@ def witness_errors(table: Table, witnesses: Sequence[str]) -> list[WitnessError]
     >>> [(e.says, e.label, e.n, e.n_labeled) for e in witness_errors(as_table(rows, "label"), ["llm"])]
     [(None, None, 1, 3), ('b', 'a', 1, 2)]
     """
+    if not len(table.labeled):
+        raise DataError(f"{table.source or 'table'}: no labels in {table.target!r}. Label some rows first.")
     errors: list[WitnessError] = []
     classes = [str(name) for name in table.classes.tolist()]
     own_names = witness_names(table, witnesses)
@@ -204,7 +206,7 @@ def witness_errors(table: Table, witnesses: Sequence[str]) -> list[WitnessError]
         wrong = {key: n for key, n in counts.items() if str(own.get(key[1], key[1])) != classes[key[0]]}
         if not counts:
             raise DataError(
-                f"{table.source or 'table'}: {name!r} is empty in all labeled rows, so its errors are unknown."
+                f"{table.source or 'table'}: {name!r} is empty in all labeled rows. Label rows that have it."
             )
         errors.append(_error(name, None, None, sum(wrong.values()), sum(counts.values())))
         for code, cell in sorted(wrong, key=lambda key: (-wrong[key], key)):
