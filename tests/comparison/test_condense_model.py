@@ -146,6 +146,8 @@ def test_fewer_rows_than_asked_for_are_a_notice(files, tmp_path, capsys):
     code, out, err = run(capsys, "condense", *files, "--rows", 500, "--yes", "--json", "-o", small)
     assert (code, json.loads(out)["n_rows"]) == (0, 120)
     assert "--rows: 120 rows kept, not 500." in err
+    code, _, err = run(capsys, "condense", small, files[1], "--yes")
+    assert (code, err) == (2, f"handful: {small}: condensed already. Condense the model that it was made from.\n")
     assert "--rows: " not in run(capsys, "condense", *files, "--rows", 8, "--yes", "-o", small)[2]
 
 

@@ -168,6 +168,16 @@ def test_the_command_leaves_chosen_rows_out(file, capsys):
     assert (content["n_chosen_left_out"], content["classes"][0]["n_labeled"]) == (30, 30)
 
 
+def test_predictions_that_are_no_labels_are_counted(file, capsys):
+    path, _ = file
+    frame = pl.read_csv(path)
+    llm = [None, "zebra", *frame["llm"].to_list()[2:]]
+    frame.with_columns(llm=pl.Series(llm)).write_csv(path)
+    with pytest.raises(SystemExit):
+        main(["prevalence", str(path), "--target", "label", "--predictions", "llm"])
+    assert "2 cells of 'llm' (of 300) empty or not a label." in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("option", ["--predictions", "--by"])
 @pytest.mark.parametrize("name", ["gpt", ""])
 def test_a_column_that_is_not_there_is_one_sentence(file, capsys, option, name):

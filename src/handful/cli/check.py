@@ -450,8 +450,12 @@ def prevalence_command(
             predicted: Any = cross_predictions(table, random_state=run.seed, progress=progress)
     else:
         predicted = table.cells[predictions].to_numpy()
-        if not {str(name) for name in table.classes.tolist()} & set(map(str, predicted)):
+        known = {str(name) for name in table.classes.tolist()}
+        n_other = sum(str(cell) not in known for cell in predicted)
+        if n_other == len(predicted):
             ui.notice(f"No cell of '{predictions}' is a label, so the intervals are those of the labels alone.")
+        elif n_other:
+            ui.notice(f"{counted(n_other, 'cell')} of '{predictions}' (of {len(predicted):,}) empty or not a label.")
     is_random = None
     if SELECTION in table.cells.columns:
         is_random = (table.cells[SELECTION].fill_null("") != "chosen").to_numpy()

@@ -250,12 +250,15 @@ def _condense_table(
     from handful.comparison.condense import condense_model
     from handful.data.files import bare_suffix
     from handful.data.labels import read_labels
+    from handful.models.condensed_rows import CondensedModel
     from handful.persistence.model_file import save
     from handful.report.model_page import export_html
 
     if len(files) != 2:
         raise click.UsageError("condense of a table model takes two files: MODEL DATA.")
     (source, data), html = files, given["html"]
+    if isinstance(model, CondensedModel):
+        raise ParameterError(f"{source}: condensed already. Condense the model that it was made from.")
     is_table = run.output is not None and bare_suffix(run.output) in TABLES
     where = source.parent / f"{source.stem}-condensed.handful"
     where = where if is_table or run.output is None else run.output
