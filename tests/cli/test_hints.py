@@ -42,3 +42,22 @@ def test_few_labels_give_whole_percents(tmp_path: Path, capsys: pytest.CaptureFi
     assert "accuracy" in line
     assert "95% interval" in line
     assert ".;" not in line
+
+
+def test_a_comparison_of_few_labels_prints_whole_percents(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    x = np.random.default_rng(0).normal(size=80)
+    data = tmp_path / "data.csv"
+    labels = [("yes" if value > 0 else "no") if row < 40 else "" for row, value in enumerate(x)]
+    data.write_text("x,label\n" + "".join(f"{value:.3f},{label}\n" for value, label in zip(x, labels, strict=True)))
+    options = ("--methods", "k-nn,random-forest", "--n-splits", 2, "--trials", 4)
+    assert _run("compare", data, "--target", "label", *options) == 0
+    out = capsys.readouterr().out
+    sentence = next(line for line in out.splitlines() if line.startswith("Selected: "))
+    percents = sentence.split(" accuracy")[0].rsplit(" ", 1)[1]
+    assert percents.endswith("%")
+    assert "." not in percents
+
+
+def test_inspect_names_a_missing_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("inspect", tmp_path / "none.handful") == 1
+    assert "no such file" in capsys.readouterr().err

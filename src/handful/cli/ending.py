@@ -171,7 +171,7 @@ def _usage(error: click.UsageError, arguments: list[str]) -> str:
         name = max(error.param.opts, key=len) if option else (error.param.metavar or str(error.param.name).upper())
         is_missing = isinstance(error, click.MissingParameter)
         text = f"{name}: {'missing' if is_missing else error.message}"
-    text = text if text.endswith((".", "?", "!", ")")) else f"{text}."
+    text = text if text.endswith((".", "?", "!")) else f"{text}."
     return text if error.ctx is None else f"{text} See '{error.ctx.command_path} --help'."
 
 

@@ -280,13 +280,15 @@ def _shared_scores(results: Sequence[TrialResult]) -> tuple[np.ndarray, np.ndarr
 def selection_sentence(comparison: Comparison) -> str:
     """Return which model is selected, its score, and how it compares with the others."""
     selected, design = comparison.selected, comparison.experiment.design
-    interval = words.score_range(selected.low, selected.high)
+    experiment = comparison.experiment
+    n = len(experiment.table.labeled) if isinstance(experiment, TableExperiment) else None
+    interval = words.score_range(selected.low, selected.high, n)
     basis = f"95% CI {interval}, {design.n_labels} {design.unit}, {counted(selected.n_splits, 'random split')}"
-    score = f"Selected: {selected.method}, {words.in_percent(selected.mean)}% {design.metric} ({basis})."
-    return f"{score}{why_not_best(comparison.scores)}"
+    score = f"Selected: {selected.method}, {words.in_percent(selected.mean, n)}% {design.metric} ({basis})."
+    return f"{score}{why_not_best(comparison.scores, n)}"
 
 
-def why_not_best(scores: Sequence[MethodScore]) -> str:
+def why_not_best(scores: Sequence[MethodScore], n: int | None = None) -> str:
     """Return why the selected model is not the one with the best score; empty if it is."""
     selected = next(score for score in scores if score.is_selected)
     best = scores[0]
@@ -295,7 +297,7 @@ def why_not_best(scores: Sequence[MethodScore]) -> str:
         if len(equal) < 2 or selected.method != equal[0]:
             return ""
         return f" {equal[1]} scored the same; of equals the cheaper one is selected."
-    scored = f" {best.method} scored {words.in_percent(best.mean)}%"
+    scored = f" {best.method} scored {words.in_percent(best.mean, n)}%"
     if not best.candidate:
         return f"{scored}, but was only run as a baseline."
     return f"{scored}; the difference is within one standard error, so the default is kept."

@@ -33,7 +33,8 @@ def inspect_model(path: str | os.PathLike[str], *, top: int = 8) -> dict[str, An
     dict of str to value
         Names in words; values are numbers, strings, lists and dictionaries of these.
     """
-    return {"file": os.fspath(path), "size in bytes": os.path.getsize(path), **facts_of(load(path), top)}
+    model = load(path)
+    return {"file": os.fspath(path), "size in bytes": os.path.getsize(path), **facts_of(model, top)}
 
 
 def facts_of(model: Any, top: int = 8) -> dict[str, Any]:

@@ -148,10 +148,10 @@ class MajorityClass:
         Examples
         --------
         >>> MajorityClass("kept", 35, 45, 0.778).sentence(0.8)
-        "Always predicting 'kept' (35 of 45 labels) scores 77.8%."
+        "Always predicting 'kept' (35 of 45 labels) scores 78%."
         """
         labels = f"{self.n_labels:,} of {counted(self.n_all, 'label')}"
-        text = f"lways predicting {self.label!r} ({labels}) scores {100 * self.score:.1f}%."
+        text = f"lways predicting {self.label!r} ({labels}) scores {in_percent(self.score, self.n_all)}%."
         if low is None or low > self.score:
             return f"A{text}"
         return f"The selected model may be no better than guessing: a{text}"
@@ -245,6 +245,11 @@ class Report:
     summary: str = ""
 
     @property
+    def n_all(self) -> int | None:
+        """Number of labels that scores are of; None if unknown."""
+        return None if self.majority is None else self.majority.n_all
+
+    @property
     def verdict(self) -> str:
         """Both sentences."""
         return f"{self.selection} {self.unlabeled}".strip()
@@ -262,18 +267,18 @@ class Report:
         return {**asdict(self), "methods": [score.as_dict() for score in self.methods], "verdict": self.verdict}
 
 
-def in_percent(score: float) -> str:
-    """Return a score between 0 and 1 as percent.
+def in_percent(score: float, n: int | None = None) -> str:
+    """Return a score between 0 and 1 as percent, in whole percents where it is of fewer than 100 labels.
 
     Examples
     --------
-    >>> in_percent(0.8271)
-    '82.7'
+    >>> in_percent(0.8271), in_percent(0.8271, 40)
+    ('82.7', '83')
     """
-    return f"{100 * score:.1f}"
+    return f"{100 * score:.0f}" if n is not None and n < 100 else f"{100 * score:.1f}"
 
 
-def score_range(low: float, high: float) -> str:
+def score_range(low: float, high: float, n: int | None = None) -> str:
     """Return an interval of scores.
 
     Examples
@@ -281,7 +286,7 @@ def score_range(low: float, high: float) -> str:
     >>> score_range(0.8, 0.9)
     '80.0\N{EN DASH}90.0'
     """
-    return f"{in_percent(low)}\N{EN DASH}{in_percent(high)}"
+    return f"{in_percent(low, n)}\N{EN DASH}{in_percent(high, n)}"
 
 
 def signed(difference: float) -> str:
@@ -387,11 +392,11 @@ RANKING = ("score", "95% CI", "P(best)", "vs. baseline", "p", "unlabeled rows ad
 """Headings of the ranking."""
 
 
-def ranking_cells(score: MethodScore) -> dict[str, str]:
+def ranking_cells(score: MethodScore, n: int | None = None) -> dict[str, str]:
     """Return the cells of a method in the ranking, by heading."""
     cells = (
-        in_percent(score.mean),
-        score_range(score.low, score.high),
+        in_percent(score.mean, n),
+        score_range(score.low, score.high, n),
         probability(score.p_best),
         difference(score),
         p_value(score.p_value),

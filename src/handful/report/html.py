@@ -231,18 +231,18 @@ def _safe(markup: str) -> Any:
 
 def _table(report: Report) -> Any:
     lines = [
-        {"name": s.method, "use": s.is_selected, "settings": words.settings(s.params), "cells": _cells(s)}
+        {"name": s.method, "use": s.is_selected, "settings": words.settings(s.params), "cells": _cells(s, report.n_all)}
         for s in report.methods
     ]
     return _safe(_templates().get_template("table.html").render(head=_HEAD, lines=lines))
 
 
-def _cells(score: MethodScore) -> list[dict[str, Any]]:
+def _cells(score: MethodScore, n: int | None) -> list[dict[str, Any]]:
     kept = f"{counted(score.n_kept, 'row')} kept" if score.n_kept is not None else ""
     against, gain = score.difference, score.gain
     interval = words.bounds(against) if against else ""
     return [
-        _cell(score.mean, words.in_percent(score.mean), words.score_range(score.low, score.high)),
+        _cell(score.mean, words.in_percent(score.mean, n), words.score_range(score.low, score.high, n)),
         _cell(score.p_best, words.probability(score.p_best)),
         _cell(against.mean if against else 0.0, words.difference(score), interval, words.mark(score)),
         _cell("" if score.p_value is None else score.p_value, words.p_value(score.p_value)),

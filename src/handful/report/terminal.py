@@ -75,7 +75,7 @@ class _Ranking:
         title = f"{words.visible_line(self.report.title)}: {self.report.metric} in %, {self.report.n_labels} {self.report.unit}"
         table = Table(title=title, box=None, pad_edge=False, title_justify="left")
         table.add_column("method", no_wrap=True)
-        lines = [(score, _cells(score)) for score in self.methods]
+        lines = [(score, _cells(score, self.report.n_all)) for score in self.methods]
         headings = [heading for heading in (lines[0][1] if lines else ()) if heading not in dropped]
         for heading in headings:
             table.add_column(heading, justify="right", no_wrap=True)
@@ -88,13 +88,13 @@ class _Ranking:
         return table
 
 
-def _cells(score: MethodScore) -> dict[str, str | Text]:
+def _cells(score: MethodScore, n: int | None) -> dict[str, str | Text]:
     """Return the cells of a line by heading, significant differences in color."""
     from rich.text import Text
 
     style = {"better": "green", "worse": "red"}.get(words.mark(score), "")
     gain_style = {"helps": "green", "harms": "red"}.get(score.gain.effect if score.gain else "", "")
-    cells = words.ranking_cells(score)
+    cells = words.ranking_cells(score, n)
     colored = {
         name: Text(cells[name], style=s) for name, s in (("vs. baseline", style), ("unlabeled rows add", gain_style))
     }
