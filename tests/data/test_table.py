@@ -168,6 +168,18 @@ def test_columns_that_give_the_label_away_are_named():
     assert "gives-label-away" not in codes_of(checked(frame, one, ["a"])), "nothing to predict with one class"
 
 
+def test_one_huge_cell_is_not_held_once_for_each_row():
+    import tracemalloc
+
+    codes = np.arange(60) % 2
+    frame = pl.DataFrame({"note": ["x" * 1_000_000, *["good", "bad"] * 29, "good"]})
+    tracemalloc.start()
+    checked(frame, codes, ["a", "b"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 50e6
+
+
 def test_odd_labels_are_named():
     def odd(codes, classes):
         return codes_of(check_labels(Labels(np.asarray(codes), np.array(classes))))

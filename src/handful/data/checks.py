@@ -217,7 +217,7 @@ def _gives_label_away(cells: pl.Series, spec: ColumnSpec, labels: Labels) -> lis
 
 def _best_by_value(names: np.ndarray, codes: np.ndarray) -> float:
     """Accuracy of the most frequent class of each value; 0 where values hardly repeat."""
-    values, places = np.unique(names.astype(str), return_inverse=True)
+    values, places = np.unique(names, return_inverse=True)  # objects: fixed width is that of the longest, in each row
     if 5 * len(values) > len(codes):
         return 0.0
     counts = np.zeros((len(values), int(codes.max()) + 1), dtype=np.int64)
